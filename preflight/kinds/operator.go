@@ -318,6 +318,14 @@ var (
 // (k8s.io/apiserver pkg/storage/names/generate.go).
 const GeneratedSuffix = "xxxxx"
 
+// longestPrefix is how much of a generateName the API server keeps (the same file, MaxGeneratedNameLength).
+const longestPrefix = validation.DNS1123LabelMaxLength - len(GeneratedSuffix)
+
+// GeneratedName is a name as the API server makes one of a generateName.
+func GeneratedName(prefix string) string {
+	return prefix[:min(len(prefix), longestPrefix)] + GeneratedSuffix
+}
+
 // multiKueue is the controller that takes jobs to other clusters.
 const multiKueue = "kueue.x-k8s.io/multikueue"
 

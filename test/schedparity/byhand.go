@@ -75,6 +75,9 @@ func readScenario(folder string) (*scenario, error) {
 		}
 		if class, ok := obj.(*schedulingv1.PriorityClass); ok {
 			s.ranks, classes[class.Name] = append(s.ranks, class), class.Value
+			if lowest, is := classes[""]; class.GlobalDefault && (!is || class.Value < lowest) { // that of pods that name none
+				classes[""] = class.Value
+			}
 			continue
 		}
 		if _, is := obj.(*corev1.LimitRange); is {

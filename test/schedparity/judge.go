@@ -252,7 +252,9 @@ func (s *scenario) idle() *clusterState {
 	}
 	c.objects = nil
 	for _, obj := range s.objects {
-		if claim, ok := obj.(*resourcev1.ResourceClaim); ok { // the pods that held it are gone
+		if claim, ok := obj.(*resourcev1.ResourceClaim); ok && !slices.ContainsFunc(c.pods, func(p *corev1.Pod) bool {
+			return p.Namespace == claim.Namespace && slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.Name == p.Name })
+		}) { // the pods that held it are gone
 			claim = claim.DeepCopy()
 			claim.Status = resourcev1.ResourceClaimStatus{}
 			obj = claim

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var jobNameInvalid = &check.Check{
@@ -35,7 +36,11 @@ var jobNameInvalid = &check.Check{
 			p.ReportAs(finding.Finding{Path: "metadata.name", Remedy: "Write metadata.name."},
 				"the job has no name: the API takes metadata.name, or metadata.generateName to make one from")
 		}
-		if job.Templated(name) || name == "" {
+		field, written := "name", name
+		if prefix := p.Job.Source.GetGenerateName(); name == "" && prefix != "" {
+			field, written, name = "generateName", prefix, kinds.GeneratedName(prefix)
+		}
+		if job.Templated(written) || name == "" {
 			return // unreadable-field says so
 		}
 		form, ok := "lower-case letters, digits, dashes and dots", len(validation.IsDNS1123Subdomain(name)) == 0
@@ -44,7 +49,9 @@ var jobNameInvalid = &check.Check{
 			form, ok, remedy = names.Says, names.Takes(name), names.Remedy
 		}
 		if !ok {
-			p.Report(finding.Finding{Path: "metadata.name", Remedy: remedy, Message: fmt.Sprintf("name %q is not valid for the kind %s; it takes %s", name, p.Job.Ref.Kind, form)})
+			p.Report(finding.Finding{
+				Path: job.Path("metadata").Child(field), Remedy: remedy, Message: fmt.Sprintf("%s %q is not valid for the kind %s; it takes %s", field, written, p.Job.Ref.Kind, form),
+			})
 		}
 	},
 }

@@ -3,6 +3,7 @@ package names
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -13,9 +14,9 @@ var jobNameTooLong = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.LongestName != nil },
 	Run: func(p *check.Pass) {
-		name := p.Job.Ref.Name
+		name, at := p.Job.Ref.Name, job.Path("metadata.name")
 		if p.Job.Source != nil && p.Job.Source.GetName() == "" && name != "" {
-			name += kinds.GeneratedSuffix
+			name, at = kinds.GeneratedName(name), "metadata.generateName"
 		}
 		if name == "" {
 			return
@@ -29,7 +30,7 @@ var jobNameTooLong = &check.Check{
 			}
 		}
 		if len(longest) > longestLabel {
-			p.Reportf("metadata.name", "the %s would be called %s, which has %d characters; 63 are allowed", what, longest, len(longest))
+			p.Reportf(at, "the %s would be called %s, which has %d characters; 63 are allowed", what, longest, len(longest))
 		}
 	},
 }

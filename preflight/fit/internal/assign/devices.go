@@ -40,10 +40,14 @@ func (cycle *Cycle) deviceUses(g gang.Gang, group int) (uses []deviceUse, whole 
 	for _, claim := range g.Groups[group].Pod.Spec.ResourceClaims {
 		spec, known := cycle.claimSpec(g.Namespace, &claim)
 		whole = whole && known
-		if spec == nil || claim.ResourceClaimName != nil && slices.Contains(seen, *claim.ResourceClaimName) {
+		if spec == nil {
 			continue
 		}
 		if claim.ResourceClaimName != nil {
+			if slices.Contains(seen, *claim.ResourceClaimName) {
+				whole = false // the scheduler looks for its devices twice
+				continue
+			}
 			seen = append(seen, *claim.ResourceClaimName)
 		}
 		devices, sum := &spec.Devices, int64(0)

@@ -54,14 +54,14 @@ func (cycle *Cycle) allocatedClaims(t *podFacts, namespace string, claims []core
 		if claim == nil || claim.Status.Allocation == nil || claim.Status.Allocation.NodeSelector == nil || !cycle.Budget.Spend(2*len(cycle.s.Nodes())) {
 			continue
 		}
-		now, idle := cycle.holders(claim)
-		if !now && !cycle.strict {
-			t.claimMayMove = claim.Name
-			continue
-		}
 		on := make([]bool, len(cycle.s.Nodes()))
 		for _, at := range cycle.s.SelectedBy(claim.Status.Allocation.NodeSelector) {
 			on[at] = true
+		}
+		now, idle := cycle.holders(claim, on)
+		if !now && !cycle.strict {
+			t.claimMayMove = claim.Name
+			continue
 		}
 		open := func(at int) bool { return on[at] }
 		if closeNow(cycle.s, t, open); idle {
@@ -70,19 +70,20 @@ func (cycle *Cycle) allocatedClaims(t *podFacts, namespace string, claims []core
 	}
 }
 
-// holders says whether a pod that is there has a claim, and whether one has that stays on an idle cluster.
-func (cycle *Cycle) holders(claim *resourcev1.ResourceClaim) (now, idle bool) {
+// holders says whether a pod that is there has a claim, and whether one has that stays on an idle cluster. UIDs of pods are
+// not kept: it is a pod that is called so, on a node from which the devices are reached.
+func (cycle *Cycle) holders(claim *resourcev1.ResourceClaim, reached []bool) (now, idle bool) {
 	in := cycle.s.PodLists()[claim.Namespace]
 	if len(claim.Status.ReservedFor) == 0 || in == nil {
 		return false, false
 	}
-	var scratch corev1.Pod
 	for p := range in.All() {
 		if !cycle.Budget.Spend(1) {
 			return false, false
 		}
-		if slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool {
-			return r.APIGroup == "" && r.Name == p.Name() && r.UID == p.Metadata(&scratch).UID
+		at, there := cycle.s.NodeAt(p.Node())
+		if there && reached[at] && slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool {
+			return r.APIGroup == "" && r.Resource == "pods" && r.Name == p.Name()
 		}) {
 			now, idle = true, idle || p.Resident() || cycle.stays[p]
 		}
