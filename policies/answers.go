@@ -53,7 +53,7 @@ var unbounded = []string{"graph.reachable_paths", "regex.globs_match", "strings.
 var answers = map[string]func(operands []*ast.Term) int64{
 	ast.Concat.Name: func(o []*ast.Term) int64 {
 		n, length := int64(0), int64(0)
-		eachText(o[1], func(s string) { n, length = n+1, length+int64(len(s)) })
+		eachOf(o[1], func(e *ast.Term) { n, length = n+1, length+int64(len(textOf(e))) })
 		return length + n*int64(len(textOf(o[0])))
 	},
 	ast.Replace.Name: func(o []*ast.Term) int64 {
@@ -122,10 +122,6 @@ func numberOf(t *ast.Term) (int64, bool) {
 		return 0, false
 	}
 	return int64(max(-1<<61, min(f, 1<<61))), true
-}
-
-func eachText(t *ast.Term, yield func(string)) {
-	eachOf(t, func(e *ast.Term) { yield(textOf(e)) })
 }
 
 func eachOf(t *ast.Term, yield func(*ast.Term)) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -54,31 +55,13 @@ func merge(documents []source) (map[string]any, error) {
 func settings(object map[string]any) error {
 	if old, ok := object["signalbox"].(map[string]any); ok {
 		config, _ := object["config"].(map[string]any)
-		moved := clone(old).(map[string]any)
+		moved := runtime.DeepCopyJSON(old)
 		if err := overlay(moved, config, "data.config", "", map[string]string{}); err != nil {
 			return errors.New(strings.Replace(err.Error(), " is in  already", " is in data.signalbox already", 1))
 		}
 		object["config"] = moved
 	}
 	return whole(object["config"], "data.config")
-}
-
-func clone(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, inner := range v {
-			out[key] = clone(inner)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = clone(v[i])
-		}
-		return out
-	}
-	return v
 }
 
 func whole(v any, at string) error {

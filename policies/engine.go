@@ -155,8 +155,8 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 					out.Rulings = make([]preflight.Ruling, 0, max(len(left), len(rulings)))
 				}
 				out.Rulings = append(out.Rulings, rulings...)
-				if len(rulings) == 0 {
-					r.undecidedIf(r.blind(q.Lacks), &out, in.Request.Mode)
+				if why := r.blind(q.Lacks); len(rulings) == 0 && why != "" {
+					r.undecided(&out, in.Request.Mode, why)
 				}
 			}
 			r.except(ctx, w, input, &out, had)
@@ -236,12 +236,6 @@ func (r *rule) undecided(out *preflight.Ruled, mode, why string) {
 		Message: clip("could not be evaluated, and is closed on failure: " + why),
 		Remedy:  "Submit again; if it stays, tell whoever keeps the policy.",
 	})
-}
-
-func (r *rule) undecidedIf(why string, out *preflight.Ruled, mode string) {
-	if why != "" {
-		r.undecided(out, mode, why)
-	}
 }
 
 // blind says why the silence of a denying rule is no answer: it reads what is not whole.

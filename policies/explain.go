@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,10 +114,7 @@ func (e *explaining) of(ctx context.Context, w *watcher, r *rule) Explanation {
 		out.Says = append(out.Says, e.hide.ruling(ruling))
 	}
 	slices.SortStableFunc(trace.found, func(a, b FailedExpression) int {
-		if a.File != b.File {
-			return strings.Compare(a.File, b.File)
-		}
-		return a.Line - b.Line
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	out.Failed, out.More = trace.found, trace.more
 	return out

@@ -57,17 +57,13 @@ func misspelt(compiler *ast.Compiler, builtIn map[string]bool) ast.Errors {
 		failed[at]++
 		// A function may be asked about things of several kinds: one that has the field is enough.
 		if failed[at] == w.within[at] {
-			said = append(said, ast.NewError(ast.TypeErr, e.Location, "%s", undefined(d)))
+			said = append(said, ast.NewError(ast.TypeErr, e.Location, "undefined field: %s%s", strings.Trim(d.Ref[d.Pos].String(), `"`), meant(d)))
 		}
 	}
 	slices.SortFunc(said, func(a, b *ast.Error) int {
 		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row), cmp.Compare(a.Location.Col, b.Location.Col))
 	})
 	return said
-}
-
-func undefined(d *ast.RefErrInvalidDetail) string {
-	return "undefined field: " + strings.Trim(d.Ref[d.Pos].String(), `"`) + meant(d)
 }
 
 // meant is which field somebody may mean who wrote one that is not there: one that is a slip of the pen away, or the field

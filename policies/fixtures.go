@@ -46,21 +46,15 @@ type Tested struct {
 // namespace are those of a Namespace beside it.
 var RequestKind = schema.GroupVersionKind{Group: "signalbox.dev", Version: "v1", Kind: "ReviewRequest"}
 
-// Test runs the fixtures of every policy of a folder. For <name>.rego, and for a package of that name, they lie in
-// testdata/<name>: allow-*.yaml, about which the policy must say nothing, and deny-*.yaml
+// Test runs the fixtures of every policy of a folder, and says which lines of the policies were evaluated. For
+// <name>.rego, and for a package of that name, they lie in testdata/<name>: allow-*.yaml, about which the policy must say nothing, and deny-*.yaml
 // or warn-*.yaml with a .want of the same name that holds what it must say, one ruling a
 // line ("deny spec.runtimeRef.name: …"). A fixture is a stream with one job, at most one
 // ReviewRequest, and objects of the cluster; data.yaml beside it is the policy's data. The
 // namespace enforces unless the request says otherwise. A policy without an allow and a
 // deny (or warn) fixture is a problem of its own, unless tests in Rego cover its package (files
 // *_test.rego). The error is about loading.
-func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) {
-	tested, _, err := TestCovered(ctx, fsys, checks)
-	return tested, err
-}
-
-// TestCovered is Test, and says which lines of the policies were evaluated in it.
-func TestCovered(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, []Covered, error) {
+func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, []Covered, error) {
 	rules, documents, err := collect([]fs.FS{fsys})
 	if err != nil {
 		return nil, nil, err

@@ -39,7 +39,7 @@ func TestExamplesAreFoundOrMissed(t *testing.T) {
 			for file, text := range tc.also {
 				maps.Copy(fsys, files(file, text))
 			}
-			results, err := policies.Test(t.Context(), fsys, nil)
+			results, _, err := policies.Test(t.Context(), fsys, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := policies.Test(t.Context(), os.DirFS("library"), set)
+	results, _, err := policies.Test(t.Context(), os.DirFS("library"), set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,22 +42,17 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	modules, err := parse(rules)
-	if err != nil { // with what the compiler finds in the rules of the same files: a fault that shows once another is mended is a round lost
-		own, _ := split(modules)
-		compiler := newCompiler()
-		if compiler.Compile(byFile(own)); compiler.Failed() {
-			err = errors.Join(err, fmt.Errorf("compile policies: %w", short(compiler.Errors, rules)))
-		}
-		return nil, err
-	}
-	if err := reserved(data, modules); err != nil {
+	modules, wrong := parse(rules)
+	if err := reserved(data, modules); err != nil && wrong == nil {
 		return nil, err
 	}
 	own, conftest := split(modules)
 	compiler := newCompiler()
-	if compiler.Compile(byFile(own)); compiler.Failed() {
-		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors, rules))
+	if compiler.Compile(byFile(own)); compiler.Failed() { // said with what is wrong with the files: a fault that shows once another is mended is a round lost
+		wrong = errors.Join(wrong, fmt.Errorf("compile policies: %w", short(compiler.Errors, rules)))
+	}
+	if wrong != nil {
+		return nil, wrong
 	}
 	if wrong := append(elsewhere(compiler, data), misspelt(compiler, builtIn(own))...); len(wrong) > 0 {
 		return nil, fmt.Errorf("compile policies: %w", short(wrong, rules))
@@ -364,10 +359,7 @@ func caret(at *ast.Location, in []source) string {
 const mostShown = 400
 
 func digest(parts ...[]source) string {
-	var all []source
-	for _, p := range parts {
-		all = append(all, p...)
-	}
+	all := slices.Concat(parts...)
 	if len(all) == 0 {
 		return ""
 	}

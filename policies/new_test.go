@@ -22,7 +22,7 @@ func TestAFreshPolicyLoadsAndProvesNothing(t *testing.T) {
 	for name, text := range texts {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	results, err := policies.Test(t.Context(), fsys, nil)
+	results, _, err := policies.Test(t.Context(), fsys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ deny contains {"path": "spec", "msg": "huge"} if {
 }
 `)
 	test := "package signalbox.a_test\n\nimport data.signalbox.a\n\ntest_it if count(a.deny) == 1 with input as {\"job\": {\"kind\": \"MPIJob\", \"gpus\": 9}}\n"
-	tested, covered, err := policies.TestCovered(t.Context(), files("a.rego", rules, "a_test.rego", test), nil)
+	tested, covered, err := policies.Test(t.Context(), files("a.rego", rules, "a_test.rego", test), nil)
 	if err != nil || len(tested) != 1 || tested[0].Problem != "" {
 		t.Fatalf("%+v, %v", tested, err)
 	}
@@ -70,7 +70,7 @@ deny contains {"path": "spec", "msg": "huge"} if {
 	if diff := cmp.Diff(want, covered); diff != "" {
 		t.Error("-want +got\n" + diff)
 	}
-	_, covered, err = policies.TestCovered(t.Context(), files("a.rego", strings.Replace(rules, "MPIJob", "PyTorchJob", 1), "testdata/a/allow-a.yaml", contractJob[:strings.Index(contractJob, "---")]), nil)
+	_, covered, err = policies.Test(t.Context(), files("a.rego", strings.Replace(rules, "MPIJob", "PyTorchJob", 1), "testdata/a/allow-a.yaml", contractJob[:strings.Index(contractJob, "---")]), nil)
 	if err != nil || len(covered) != 1 || covered[0].Percent == 0 || covered[0].Percent == 100 {
 		t.Errorf("%+v, %v: want that an example covers something", covered, err)
 	}

@@ -43,15 +43,11 @@ func (w *Webhook) answers(ctx context.Context) error {
 	if host, port, err := net.SplitHostPort(address); err == nil && net.ParseIP(host).IsUnspecified() {
 		address = net.JoinHostPort("localhost", port)
 	}
-	if w.o.Certificates.Ready() != nil {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return fmt.Errorf("the webhook's port: %w", err)
-		}
-		return c.Close()
+	dial := (&net.Dialer{}).DialContext
+	if w.o.Certificates.Ready() == nil {
+		dial = (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext //nolint:gosec // whether it answers is asked, not who it is; nothing is sent
 	}
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // whether it answers is asked, not who it is; nothing is sent
-	c, err := dialer.DialContext(ctx, "tcp", address)
+	c, err := dial(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("the webhook's port: %w", err)
 	}

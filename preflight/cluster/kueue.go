@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -85,22 +86,20 @@ type (
 			OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
 		} `json:"metadata"`
 		Spec struct {
-			PodSets []struct {
-				Name  string `json:"name"`
-				Count int32  `json:"count"`
-			} `json:"podSets"`
+			PodSets []podCount `json:"podSets"`
 		} `json:"spec"`
 		Status struct {
 			Admission struct {
 				ClusterQueue      string             `json:"clusterQueue"`
 				PodSetAssignments []podSetAssignment `json:"podSetAssignments"`
 			} `json:"admission"`
-			ReclaimablePods []struct {
-				Name  string `json:"name"`
-				Count int32  `json:"count"`
-			} `json:"reclaimablePods"`
-			Conditions []metav1.Condition `json:"conditions"`
+			ReclaimablePods []podCount         `json:"reclaimablePods"`
+			Conditions      []metav1.Condition `json:"conditions"`
 		} `json:"status"`
+	}
+	podCount struct {
+		Name  string `json:"name"`
+		Count int32  `json:"count"`
 	}
 	podSetAssignment struct {
 		Name          string                         `json:"name"`
@@ -159,30 +158,27 @@ func (w *workload) usage(into map[FlavorResource]int64) {
 		return
 	}
 	for _, a := range w.Status.Admission.PodSetAssignments {
-		var all, back int64
-		for _, set := range w.Spec.PodSets {
-			if set.Name == a.Name {
-				all = int64(set.Count)
-			}
-		}
-		for _, r := range w.Status.ReclaimablePods {
-			if r.Name == a.Name {
-				back = int64(r.Count)
-			}
-		}
-		count := all
-		if a.Count != nil {
-			count = int64(*a.Count)
-		}
+		pods := countOfSet(w.Spec.PodSets, a.Name)
+		count := int64(ptr.Deref(a.Count, pods))
 		for name, amount := range a.ResourceUsage {
 			n := max(0, job.InBaseUnits(name, amount))
-			if left := max(0, all-back); left < count {
+			if left := max(0, int64(pods)-int64(countOfSet(w.Status.ReclaimablePods, a.Name))); left < count {
 				n = n / count * left
 			}
 			fr := FlavorResource{a.Flavors[name], name}
 			into[fr] = saturate.Add(into[fr], n)
 		}
 	}
+}
+
+// countOfSet is how many pods of a set there are.
+func countOfSet(sets []podCount, name string) (count int32) {
+	for _, set := range sets {
+		if set.Name == name {
+			count = set.Count
+		}
+	}
+	return count
 }
 
 // Inactive is the reason why a queue takes no jobs; empty: it does, or that is not said.

@@ -11,29 +11,21 @@ import (
 // one was not: then the converter has to be used, which knows all ways.
 type plainFields struct{ odd bool }
 
-func (p *plainFields) child(in map[string]any, key string) map[string]any {
-	switch v := in[key].(type) {
-	case nil:
-		return nil
-	case map[string]any:
-		return v
-	default:
-		p.odd = true
-		return nil
+// field is what stands under a key; its zero value where nothing does.
+func field[T any](p *plainFields, in map[string]any, key string) (out T) {
+	if in[key] == nil {
+		return out
 	}
+	out, ok := in[key].(T)
+	p.odd = p.odd || !ok
+	return out
 }
 
-func (p *plainFields) text(in map[string]any, key string) string {
-	switch v := in[key].(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	default:
-		p.odd = true
-		return ""
-	}
+func (p *plainFields) child(in map[string]any, key string) map[string]any {
+	return field[map[string]any](p, in, key)
 }
+
+func (p *plainFields) text(in map[string]any, key string) string { return field[string](p, in, key) }
 
 // common is a text that many objects have alike.
 func (p *plainFields) common(in map[string]any, key string) string {
@@ -49,18 +41,7 @@ func (p *plainFields) optional(in map[string]any, key string) *string {
 
 // listOf is a list of texts.
 func listOf[T ~string](p *plainFields, in map[string]any, key string) []T {
-	if in[key] == nil {
-		return nil
-	}
-	all, ok := in[key].([]any)
-	p.odd = p.odd || !ok
-	out := make([]T, 0, len(all))
-	for _, v := range all {
-		text, ok := v.(string)
-		p.odd = p.odd || !ok
-		out = append(out, T(*sharedText(text)))
-	}
-	return out
+	return itemsOf(p, in, key, func(text string) T { return T(*sharedText(text)) })
 }
 
 // modesOf is listOf for ways to access a volume, of which there are few: equal ones share one list, which must not
@@ -78,16 +59,15 @@ func modesOf(p *plainFields, in map[string]any) []corev1.PersistentVolumeAccessM
 	return sharedModes.of(key, out)
 }
 
-// itemsOf reads the objects in a list.
-func itemsOf[T any](p *plainFields, in map[string]any, key string, read func(map[string]any) T) []T {
+// itemsOf reads what stands in a list.
+func itemsOf[V, T any](p *plainFields, in map[string]any, key string, read func(V) T) []T {
 	if in[key] == nil {
 		return nil
 	}
-	all, ok := in[key].([]any)
-	p.odd = p.odd || !ok
+	all := field[[]any](p, in, key)
 	out := make([]T, 0, len(all))
 	for _, v := range all {
-		item, ok := v.(map[string]any)
+		item, ok := v.(V)
 		p.odd = p.odd || !ok
 		out = append(out, read(item))
 	}
@@ -99,20 +79,28 @@ func (p *plainFields) texts(in map[string]any) map[string]string {
 	if in == nil {
 		return nil
 	}
+	return once(p, &sharedMaps, in, func() map[string]string {
+		out := make(map[string]string, len(in))
+		for key := range in {
+			out[key] = p.text(in, key)
+		}
+		return out
+	})
+}
+
+// once reads what another object may have said in the same words: then it is that one's.
+func once[T any](p *plainFields, all *shared[T], in map[string]any, read func() T) T {
 	written, ok := withValue(make([]byte, 0, 256), in)
 	if ok = ok && len(written) <= mostWritten; ok {
-		if known, ok := sharedMaps.find(written); ok {
+		if known, ok := all.find(written); ok {
 			return known
 		}
 	}
-	out := make(map[string]string, len(in))
-	for key := range in {
-		out[key] = p.text(in, key)
-	}
+	out := read()
 	if !ok || p.odd {
 		return out
 	}
-	return sharedMaps.of(written, out)
+	return all.of(written, out)
 }
 
 // amounts must not be changed: equal ones share one map.
@@ -172,17 +160,7 @@ func (p *plainFields) reach(in map[string]any) *volumeReach {
 	if in == nil {
 		return &fromAllNodes
 	}
-	written, ok := withValue(make([]byte, 0, 256), in)
-	if ok = ok && len(written) <= mostWritten; ok {
-		if known, ok := sharedReaches.find(written); ok {
-			return known
-		}
-	}
-	out := reachOf(p.affinity(in))
-	if !ok || p.odd {
-		return out
-	}
-	return sharedReaches.of(written, out)
+	return once(p, &sharedReaches, in, func() *volumeReach { return reachOf(p.affinity(in)) })
 }
 
 var fromAllNodes volumeReach

@@ -46,14 +46,10 @@ func (p *place) inSpec(key string) bool {
 	return key == "spec"
 }
 
-// decodeInto fills a Go value from decoded JSON the way the API server would, but goes on
+// decode fills a Go value from decoded JSON the way the API server would, but goes on
 // after a mistake: nulls are absent, what has the wrong type is a problem and stays
-// zero, fields that the type does not have are noted as unread.
-func decodeInto(r *reader, in any, out any) {
-	r.decode(nil, in, reflect.ValueOf(out).Elem())
-}
-
-// decode returns whether the value was read; problems inside of it do not count.
+// zero, fields that the type does not have are noted as unread. It returns whether the
+// value was read; problems inside of it do not count.
 func (r *reader) decode(at *place, in any, out reflect.Value) bool {
 	if in == nil {
 		return false
@@ -125,8 +121,10 @@ func (r *reader) decodeMap(at *place, in any, out reflect.Value) bool {
 		}
 		here.key = key
 		if m[key] == nil {
-			r.nullEntry(here, t.Elem())
-			continue
+			if t.Elem() == reflect.TypeFor[resource.Quantity]() {
+				r.skip(here.path(), job.AmountMissing)
+			}
+			continue // other nulls are simply absent
 		}
 		if !value.IsValid() {
 			value = reflect.New(t.Elem()).Elem()
@@ -138,14 +136,6 @@ func (r *reader) decodeMap(at *place, in any, out reflect.Value) bool {
 	}
 	out.Set(made)
 	return true
-}
-
-// nullEntry remarks on a resource that is named without an amount; other nulls in maps
-// are simply absent.
-func (r *reader) nullEntry(at *place, elem reflect.Type) {
-	if elem == reflect.TypeFor[resource.Quantity]() {
-		r.skip(at.path(), job.AmountMissing)
-	}
 }
 
 // decodeSlice keeps the positions: an element that could not be read stays zero, so

@@ -64,7 +64,7 @@ func open[S any](kind string, u *unstructured.Unstructured) (*reader, *object[S]
 	o := &object[S]{}
 	r.source = r.bounded(u.Object, reflect.TypeOf(*o))
 	r.crd = crdOf(u.GetAPIVersion(), u.GetKind())
-	decodeInto(r, r.source, o)
+	r.decode(nil, r.source, reflect.ValueOf(o).Elem())
 	r.unknownFields(r.source)
 	if spec, ok := u.Object["spec"]; !ok || spec == nil {
 		r.lacks("spec", "missing", "an object")

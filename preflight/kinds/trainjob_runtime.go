@@ -430,11 +430,6 @@ func parallelism(spec *batchv1.JobSpec) int {
 	return min(positive(spec.Parallelism, 1), positive(spec.Completions, 1<<31-1))
 }
 
-func positive(n *int32, otherwise int) int {
-	if n == nil {
-		return otherwise
-	}
-	return max(int(*n), 0)
-}
+func positive(n *int32, otherwise int32) int { return max(int(ptr.Deref(n, otherwise)), 0) }
 
 func clampCount(n int64) int { return int(min(max(n, 0), 1<<31-1)) }

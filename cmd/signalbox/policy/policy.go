@@ -247,7 +247,7 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 	if note := review.PassedOver(dir, fsys); note != "" {
 		sh.Tell("note: %s", note)
 	}
-	tested, covered, err := policies.TestCovered(ctx, fsys, set)
+	tested, covered, err := policies.Test(ctx, fsys, set)
 	if err != nil {
 		return review.Broken(err, dir)
 	}
