@@ -24,6 +24,9 @@ const longestUnsupported = 320
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.
 var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number: true, Name: true, Apart: true, Undecided: true}
 
+// fewestTold is how many telling words a guess without evidence has that tells somebody something.
+const fewestTold = 4
+
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
 	body = squeeze(body)
@@ -38,9 +41,9 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case !onlyLooks(body) && tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(ofWords.ReplaceAllString(spoke, "it")), " ")):
+	case !onlyLooks(body) && tellsWhatToDo(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(ofWords.ReplaceAllString(spoke, "it")), " ")):
 		return Order
-	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goes != "" && !g.said(goes, cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && !g.beforeIt(cites) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
+	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goes != "" && !g.said(goes, cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && (!g.beforeIt(cites) || sinceThen.MatchString(so) || hanWhole.MatchString(so)) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
 	case forRules.MatchString(own):
 		return Otherwise // they said something else, or this would be supported
@@ -49,7 +52,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	case g.repeats(own):
 		return Copied
 	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
-		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
+		len(cites) == 0 && guessed.MatchString(body) && !negation.MatchString(body) && len(content(body)) < fewestTold:
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
 		return Otherwise
@@ -234,19 +237,8 @@ func renumbered(body, texts string) iter.Seq[string] {
 // auxiliary is a verb behind which a "not" stands.
 var auxiliary = lazy.MustCompile(`(?i)\b(?:could|can|did|does|do|is|are|was|were|has|have|had|will|would)\b`)
 
-// initials are what everybody calls so: DNS, OOM, PCIe.
-var initials = lazy.MustCompile(`^[A-Z]{2,5}(?:s|-[a-z]+)?$|^[A-Z]\d[A-Z]?$|^SIG[A-Z]{3,4}$|^[1-4]-?D$|^PCIe$|^NVLink$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
-
-// asCode is a name as programs have them.
-var asCode = lazy.MustCompile(`^[A-Za-z]+(?:_[A-Za-z]+)+$`)
-
-// apiKinds are kinds of objects of Kubernetes, which every explanation of a cluster may name.
-// https://kubernetes.io/docs/reference/kubernetes-api/
-var apiKinds = words("daemonset statefulset replicaset configmap serviceaccount networkpolicy limitrange resourcequota priorityclass storageclass persistentvolumeclaim persistentvolume emptydir hostpath rolebinding clusterrole poddisruptionbudget ipv4 ipv6")
-
-// rendezvous are the variables by which members of a job of PyTorch find each other, whatever went wrong.
-// https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
-var rendezvous = words("master_addr master_port world_size local_rank local_world_size")
+// initials are names with a number in them that everybody calls so: L40, 2D, bf16.
+var initials = lazy.MustCompile(`^[A-Z]\d[A-Z]?$|^[1-4]-?D$|^IPv[46](?:-[a-z]+)?$|^(?i:fp|bf|tf|int|uint|float)\d{1,2}(?:'s)?$`)
 
 // ownNumbers is a claim without the numbers that stand in its evidence in another form, or can be worked out of it.
 func (g *grounds) ownNumbers(body, support, texts string, cites []evidence.ID) string {
@@ -283,10 +275,8 @@ func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 			return true // it stands there
 		case w == g.Job, w == g.Namespace, slices.Contains(g.Names, w):
 			return true // it is what is diagnosed
-		case asCode.MatchString(w) && !hasDigit(w):
-			return true // it names something of a program, and says nothing of it
-		case rendezvous[lower], notFinite[lower], apiKinds[lower], initials.MatchString(w):
-			return true // everybody calls it so
+		case letters(strings.ReplaceAll(w, "_", "")) && units[lower] == 0 && numberWords[lower] == "", initials.MatchString(w):
+			return true // it names something, and says nothing of it
 		case exitCodes[w] && ofExit.MatchString(body):
 			return true
 		case !unicode.IsDigit(rune(w[0])) && (strings.Contains(low, lower) || strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))):
@@ -337,9 +327,6 @@ func withoutStates(text string) string {
 	})
 }
 
-// cures says of something that it mends the failure: who offers a step says so, and the rules did not.
-var cures = lazy.MustCompile(`(?i)\b(?:fix|solve|resolve|cure|mend)(?:es|s)? (?:it|this|that|them|the (?:problem|issue|error|failure|job))\b`)
-
 // tellsWhatToDo says whether a clause of a claim is an order, or holds a command.
 func tellsWhatToDo(text string) bool {
 	return slices.ContainsFunc(breaks.Split(text, -1), func(clause string) bool {
@@ -378,39 +365,6 @@ var writer = lazy.MustCompile(`(?i)^\W*(?:sorry\W+(?:but\W+)?)?(?:i|we)\b`)
 func (g *grounds) refuses(body string) bool {
 	read := vocabulary(g.support(slices.Sorted(maps.Keys(g.items))))
 	return writer.MatchString(body) && !slices.ContainsFunc(content(body), read)
-}
-
-// plainTopics are what explanations speak of whatever happened.
-var plainTopics = words("import numbers time")
-
-// ofPeople are topics of which the rules' own words are no sign.
-var ofPeople = words("power attack people")
-
-// insideImage is where a program runs, and token IDs are numbers: neither is a topic.
-var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
-
-// noSigns are things of which there is no sign, to the end of their list.
-var noSigns = lazy.MustCompile(`(?i)\bno (?:signs?|evidence|traces?|indications?|hints?) of [^.;:]*`)
-
-// strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
-func (g *grounds) strange(body string) bool {
-	var all strings.Builder
-	for _, i := range g.Items {
-		all.WriteString(i.Text + "\n")
-	}
-	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
-	var told strings.Builder
-	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(body, " "), -1) {
-		if !negation.MatchString(clause) { // nothing points to the network
-			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
-		}
-	}
-	for t := range about(told.String()) {
-		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body) && !indefinite.MatchString(body) && !g.timeless(body)) {
-			return true
-		}
-	}
-	return false
 }
 
 // subordinate begins a clause that hangs on another.

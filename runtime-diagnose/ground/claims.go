@@ -174,7 +174,7 @@ func (g *grounds) foreign(c *claim) Reason {
 	c.plain, c.unquoted = c.body, quotation.ReplaceAllString(c.body, " ")
 	for _, m := range quotation.FindAllStringSubmatch(c.body, -1) {
 		q := squeeze(strings.Join(m[1:], ""))
-		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
+		if of := strings.ToLower(strings.TrimRight(q, ".,;")); !strings.Contains(flat, of) || letters(of) && !beginsWord(flat, of) {
 			if g.neverRead(c.body, m[0], q) {
 				return Word
 			}
@@ -321,7 +321,7 @@ var guessed = lazy.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[e
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
 	switch {
-	case c.elsewhere, unsaidWords(c.plain, c.support), g.otherDevice(c):
+	case c.elsewhere, unsaidWords(c.plain, c.support), g.otherDevice(c), g.ofAnotherOwner(c):
 		return Word
 	case len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		if _, of := overlap(c.plain, c.support); of == 0 {

@@ -1,10 +1,13 @@
 package ground
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -30,6 +33,7 @@ func judgeStyled(t *testing.T, name string, all []scenario, oneIn ...int) {
 			continue
 		}
 		of := slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.Held != held })
+		var by reasons
 		faithful, wrong := judgedInParallel(t, of, func(s scenario, faithful, wrong board, notef func(string, ...any)) {
 			judge := NewJudge(s.shown())
 			for _, a := range s.Labelled {
@@ -41,6 +45,7 @@ func judgeStyled(t *testing.T, name string, all []scenario, oneIn ...int) {
 						kind, sentence, _ = strings.Cut(strings.TrimPrefix(sentence, "- "), ": ")
 					}
 					k := judge.Keep(Parse(sentence))
+					by.note(k, right)
 					switch o := outcomeOf(k); {
 					case right:
 						if k.Dropped > 0 {
@@ -75,12 +80,41 @@ func judgeStyled(t *testing.T, name string, all []scenario, oneIn ...int) {
 				t.Logf("%-20s %4d published, %4d shown as unsupported, %4d dropped", kind, b[kind][published], b[kind][apart], b[kind][dropped])
 			}
 		}
+		t.Logf("%s: dropped for each reason, faithful and wrong ones: %s", part, &by)
 		t.Logf("%s: of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 			part, n, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(n), attacks, told[published], told[apart], told[dropped])
 		if bound := append(oneIn, 8)[0]; told[published] > 0 || !held && right[dropped]*bound > n {
 			t.Errorf("of %d wrong sentences %d are published, or of %d faithful ones %d dropped: more than one in %d", attacks, told[published], n, right[dropped], bound)
 		}
 	}
+}
+
+// reasons counts for which reasons sentences are dropped, those that are right and those that are wrong: a reason that drops as many of the one as of
+// the other tells nothing.
+type reasons struct {
+	sync.Mutex
+	of map[Reason][2]int
+}
+
+func (r *reasons) note(k Kept, right bool) {
+	r.Lock()
+	defer r.Unlock()
+	for why, n := range k.Why {
+		if r.of == nil {
+			r.of = map[Reason][2]int{}
+		}
+		both := r.of[why]
+		both[map[bool]int{true: 0, false: 1}[right]] += n
+		r.of[why] = both
+	}
+}
+
+func (r *reasons) String() string {
+	var out []string
+	for _, why := range slices.SortedFunc(maps.Keys(r.of), func(a, b Reason) int { return cmp.Or(r.of[b][0]-r.of[a][0], cmp.Compare(a, b)) }) {
+		out = append(out, fmt.Sprintf("%d and %d %s", r.of[why][0], r.of[why][1], why))
+	}
+	return strings.Join(out, "; ")
 }
 
 // The same of diagnoses and answers of somebody who has not read the rules.

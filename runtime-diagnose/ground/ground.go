@@ -260,7 +260,7 @@ func (g *grounds) cite(ids []evidence.ID) {
 var (
 	brackets  = lazy.MustCompile(`\[([^\[\]\n]+)\]`)
 	idShape   = lazy.MustCompile(`^[a-z]+/\S+$`)
-	quotation = lazy.MustCompile("\"([^\"\n]{2,})\"|`([^`\n]{2,})`|“([^”\n]{2,})”|「([^」\n]{2,})」|‘([^’\n]{2,})’|«([^»\n]{2,})»|(?:^|[\\s(])'([^'\n]{3,})'(?:[\\s.,;:)]|$)")
+	quotation = lazy.MustCompile("\"([^\"\n]{2,})\"|`([^`\n]+)`|“([^”\n]{2,})”|「([^」\n]{2,})」|‘([^’\n]{2,})’|«([^»\n]{2,})»|(?:^|[\\s(])'([^'\n]{3,})'(?:[\\s.,;:)]|$)")
 )
 
 // inList is the number of an item of a list, or of the row of a table, and the box of a task.
@@ -310,6 +310,9 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		if len(cites) > 0 && (g.unharmed(cites) || g.ofUnharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
+		if len(cites) == 0 && !han(body) && !ofTheWhole.MatchString(g.withoutNames(body)) {
+			return body, nil, NoCitation // it says so of one thing
+		}
 		return body, nil, Contradicts
 	case fields.MatchString(body):
 		return body, nil, Order
@@ -327,7 +330,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 	if why == Member && g.ofNobody(body, cites) {
 		why = Word
 	}
-	if n, of := overlap(body, g.texts(cites)); why == Member && !said && (2*n < of || of == 0 && han(body)) {
+	if n, of := overlap(body, g.texts(cites)); why == Member && !said && (2*n < of || of == 0 && han(body) || allMembers.MatchString(asserted(body))) {
 		why = NoCitation // it was said of nobody
 	}
 	return body, cites, why

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
@@ -47,14 +48,57 @@ var ofAll = lazy.MustCompile(`(?i)\b(\d+)\s?(?:/|of|out of)\s?(?:the |its |all )
 // speaks of the latter.
 var (
 	processor = lazy.MustCompile(`(?i)\bcpus?\b`)
-	graphics  = lazy.MustCompile(`(?i)\bgpus?\b`)
+	graphics  = lazy.MustCompile(`(?i)\b(?:gpus?|cuda|hbm|vram)\b|显存`)
 	devices   = lazy.MustCompile(`(?i)gpu|cuda|nvidia|nvrm|xid|nccl|hip|rocm|npu|device|cublas|cudnn`)
 )
+
+// owner is what something is said of as a whole: a container, where it ran out of the memory of its GPU, or a node, where a container went over its limit.
+// Of memory the line that tells of it has to speak of the owner. The place that stands behind the name of a member is none.
+var (
+	owner    = lazy.MustCompile(`(?i)\b(?:the|this|that|its|whole|entire) (node|host|machine|container)\b|(节点|主机|容器)`)
+	ofMemory = lazy.MustCompile(`(?i)memory|oom|内存|显存`)
+	placed   = lazy.MustCompile(`(?i)(?:\b(?:on|from|to|at)|主)\s*$`)
+	standsOn = lazy.MustCompile(`, node [\w.-]+\)`)
+	ownedBy  = map[string]*lazy.Regexp{
+		"node": lazy.MustCompile(`(?i)\bnodes?\b`), "host": lazy.MustCompile(`(?i)\b(?:host|node)s?\b`), "container": lazy.MustCompile(`(?i)\bcontainers?\b`),
+	}
+)
+
+// ofAnotherOwner says whether a claim speaks of one that neither its evidence nor the rules' finding speaks of.
+func (g *grounds) ofAnotherOwner(c *claim) bool {
+	var lines []string
+	for _, id := range c.cites {
+		if lines = append(lines, strings.Split(g.items[id].Text, "\n")...); strings.HasPrefix(string(id), "node/") || strings.HasPrefix(string(id), "pod/") && !strings.Contains(string(id), "#") {
+			lines[len(lines)-1] += map[bool]string{true: " node", false: " container"}[strings.HasPrefix(string(id), "node/")]
+		}
+	}
+	if g.ofRoot(c.cites) {
+		lines = append(lines, strings.Split(standsOn.ReplaceAllString(g.Says, ")"), "\n")...)
+	}
+	body := g.withoutNames(g.withoutContrast(c.plain, c.cites))
+	for _, m := range owner.FindAllStringIndex(body, -1) {
+		behind := strings.TrimLeft(body[m[1]:], " ")
+		if placed.MatchString(body[:m[0]]) || strings.HasPrefix(behind, "上") || slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
+			name, _, _ := strings.Cut(behind, " ")
+			return name != "" && strings.Contains(string(id), "/"+name) // the container main
+		}) {
+			continue
+		}
+		of := lastWord(body[m[0]:m[1]])
+		by := ownedBy[cmp.Or(map[string]string{"machine": "host", "主机": "host", "节点": "node", "容器": "container"}[of], of)]
+		if !slices.ContainsFunc(lines, func(l string) bool {
+			return by.MatchString(g.withoutNames(l)) && (!ofMemory.MatchString(body) || ofMemory.MatchString(l))
+		}) {
+			return true
+		}
+	}
+	return false
+}
 
 // otherDevice says whether a claim speaks of a processor of which its evidence does not; the name of a node is no word of either.
 func (g *grounds) otherDevice(c *claim) bool {
 	plain, support := g.withoutNames(c.plain), g.withoutNames(c.support)
-	return processor.MatchString(plain) && !processor.MatchString(support) || graphics.MatchString(plain) && !devices.MatchString(support)
+	return processor.MatchString(plain) && !processor.MatchString(support) || graphics.MatchString(plain) && !devices.MatchString(withoutSystemErrors(strings.ToLower(support)))
 }
 
 // unknown says whether a claim has words of its own: its evidence does not hold them, and they are not of those that
@@ -79,10 +123,24 @@ func unknown(plain, support string) bool {
 
 // unsaidWords says whether a claim has words of its own beside those that hold every sentence together: another word for what its evidence says is one.
 func unsaidWords(plain, support string) bool {
-	has, low := stemsOf(humps.ReplaceAllString(support, "$1 $2")+" "+support), strings.ToLower(support)
+	support = humps.ReplaceAllString(support, "$1 $2") + " " + support
+	has, low := stemsOf(support), strings.ToLower(support)
 	return slices.ContainsFunc(content(plain), func(w string) bool {
-		return !has.has(w) && !tellingOnly[w] && units[w] == 0 && numberWords[w] == "" && !strings.Contains(low, w[:max(min(6, len(w)), len(w)-1)])
+		return !has.has(w) && !tellingOnly[w] && units[w] == 0 && numberWords[w] == "" && !beginsWord(low, w[:max(min(6, len(w)), len(w)-1)])
 	}) || unreadHan(plain, support) || strings.ContainsFunc(plain, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) })
+}
+
+// beginsWord says whether a word of a text begins so: torch is none of pytorch.
+func beginsWord(text, beginning string) bool {
+	for from := 0; ; from++ {
+		at := strings.Index(text[from:], beginning)
+		if at < 0 {
+			return false
+		}
+		if from += at; from == 0 || !unicode.IsLetter(rune(text[from-1])) {
+			return true
+		}
+	}
 }
 
 // tellingOnly are words that say that something was told, or where in what was read it stands, and nothing of it.

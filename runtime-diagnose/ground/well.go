@@ -64,15 +64,12 @@ func (g *grounds) withoutOtherThings(body string) string {
 // sinceThen says that something was so later on.
 var sinceThen = lazy.MustCompile(`(?i)\b(?:after(?:wards?)?|since|later|thereafter|again|now)\b|之后|以后|后来|目前|现在`)
 
-// beforeIt says whether all pieces of evidence are from before what the rules found, by the clock, and tell of no failure: what went well then
-// contradicts nothing.
+// beforeIt says whether evidence is from before what the rules found, by the clock or by its place in the log, beside the lines of that, and tells of no
+// failure: what went well then contradicts nothing.
 func (g *grounds) beforeIt(cites []evidence.ID) bool {
-	return len(cites) > 0 && len(g.Root) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
-		at := g.items[id].Told()
-		return at.IsZero() || denies(g.items[id].Text) || slices.Contains(g.Effects, id) || slices.ContainsFunc(g.Root, func(root evidence.ID) bool {
-			found := g.items[root].Told()
-			return found.IsZero() || !at.Before(found)
-		})
+	rest := slices.DeleteFunc(slices.Clone(cites), func(id evidence.ID) bool { return slices.Contains(g.Root, id) })
+	return len(rest) > 0 && len(g.Root) > 0 && !slices.ContainsFunc(rest, func(id evidence.ID) bool {
+		return denies(g.items[id].Text) || slices.Contains(g.Effects, id) || slices.ContainsFunc(g.Root, func(root evidence.ID) bool { return !g.before(id, root) })
 	})
 }
 

@@ -227,6 +227,18 @@ var caps = map[string]string{
 	"runtime-diagnose/explain.mostRead":          "runtime-diagnose/explain.TestAnswersThatWouldFillTheMemoryAreRefused",
 	"runtime-diagnose/explain.oneLine.most":      "runtime-diagnose/explain.TestNamesThatAModelWritesShowThatTheyAreCut",
 	"runtime-diagnose/familiar.Most":             "runtime-diagnose/familiar.TestWhatCannotBeToldIsNotNew",
+	"runtime-diagnose/ground.MaxText":            "runtime-diagnose/ground.TestLongAnswersAreCutBetweenSentences",
+	"runtime-diagnose/ground.MaxUnsupported":     "runtime-diagnose/ground.TestWhatStandsApartIsBounded",
+	"runtime-diagnose/ground.mostCode":           "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/words that are put together as code",
+	"runtime-diagnose/ground.mostCopied":         "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/words in a row that are no copy yet",
+	"runtime-diagnose/ground.mostDenied":         "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/words behind a denial",
+	"runtime-diagnose/ground.mostDerived":        "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/numbers of which others are derived",
+	"runtime-diagnose/ground.mostEdits":          "runtime-diagnose/ground.TestEditsOfClaimsAreBounded",
+	"runtime-diagnose/ground.mostFigures":        "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/amounts of which shares are made",
+	"runtime-diagnose/ground.mostListed":         "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/members of a range",
+	"runtime-diagnose/ground.mostQuoted":         "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/words quoted of a consequence",
+	"runtime-diagnose/ground.mostRoots":          "runtime-diagnose/ground.TestBoundsOfWhatIsCompared/lines of the cause a time is counted to",
+	"runtime-diagnose/ground.mostSentences":      "runtime-diagnose/ground.TestSentencesOfAnAnswerAreBounded",
 	"runtime-diagnose/keep.mostFile":             "runtime-diagnose/keep.TestAForeignFormIsRefused/a log above the bound",
 	"runtime-diagnose/keep.mostFiles":            "runtime-diagnose/keep.TestAForeignFormIsRefused/a file too many",
 	"runtime-diagnose/keep.mostHeads":            "runtime-diagnose/keep.TestHeadsOfTracebacksAreRememberedUpToABound",
@@ -346,9 +358,6 @@ func TestEveryCapHasATestOneAboveIt(t *testing.T) {
 	found := map[string]bool{}
 	for _, below := range []string{"certs", "cmd", "config", "policies", "preflight", "runtime-diagnose", "webhook"} {
 		parseAll(t, below, false, func(folder string, f *ast.File) {
-			if folder == "runtime-diagnose/ground" {
-				return // bounds of what is said about an answer, not of what is read
-			}
 			for name := range capsIn(f) {
 				found[folder+"."+name] = true
 			}
