@@ -142,6 +142,9 @@ func (r *logReader) hadGradient() bool {
 	return slices.ContainsFunc(r.series.Recent, func(s progress.Step) bool { return progress.HasGradient(s.Text) })
 }
 
+// orderedCategory is that of orders to end: while a process that got one cleans up it counts on, and prints every tenth step.
+const orderedCategory = "sigterm-preempted"
+
 // stepsAfter is how many different steps of training, or counts of anything, follow a sighting.
 func (r *logReader) stepsAfter(i int) int {
 	steps, number := 0, int64(-1)
@@ -151,7 +154,7 @@ func (r *logReader) stepsAfter(i int) int {
 			continue
 		}
 		switch {
-		case step.Of <= 0 || step.Line == r.sightings[i].Item.Source.Line:
+		case step.Of <= 0 || step.Line == r.sightings[i].Item.Source.Line || r.sightings[i].Signature.Category == orderedCategory:
 		case step.Of != from.Of || step.Number < from.Number:
 			from = step
 		case step.Number-from.Number >= StepsSurvived: // counted on, whether or not every step has a line
