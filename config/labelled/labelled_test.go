@@ -2,7 +2,9 @@ package labelled
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,4 +123,22 @@ func TestAnErrorThatSomebodyTakesAwayIsWrittenLessAndLess(t *testing.T) {
 			t.Errorf("another error is written %d times; want once, at once", len(kube.Actions()))
 		}
 	})
+}
+
+// Thousands of ConfigMaps of a megabyte are no set: the last good one stays.
+func TestASetIsBounded(t *testing.T) {
+	for size, want := range map[int]string{32 << 20: "", 32<<20 + 1: "33 ConfigMap keys have 33 MiB together, and may have 32 MiB"} {
+		var found []*corev1.ConfigMap
+		for i := 0; size > 0; i++ {
+			n := min(size, 1<<20)
+			found = append(found, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("m%02d", i)}, Data: map[string]string{"a.rego": strings.Repeat("#", n)}})
+			size -= n
+		}
+		loaded := false
+		p := New(Options{What: "policies", Load: func(fs.FS) (string, error) { loaded = true; return "1", nil }, Log: logr.Discard()})
+		p.load(files(found))
+		if loaded != (want == "") || p.Broken() != want {
+			t.Errorf("loaded: %t, %q; want %q", loaded, p.Broken(), want)
+		}
+	}
 }
