@@ -226,10 +226,25 @@ func mark(of *txtar.Archive) string {
 	return string(sum.Sum(nil))
 }
 
+// mostSet is how many bytes all files of a set may have, as those of a folder: to load them takes many times that.
+const mostSet = 32 << 20
+
+// bounded are the files of a set that is not too large.
+func bounded(archive *txtar.Archive) (fs.FS, error) {
+	size := 0
+	for _, f := range archive.Files {
+		size += len(f.Data)
+	}
+	if size > mostSet {
+		return nil, fmt.Errorf("%d ConfigMap keys have %d MiB together, and may have %d MiB", len(archive.Files), (size+1<<20-1)>>20, mostSet>>20)
+	}
+	return txtar.FS(archive)
+}
+
 // load replaces the set; on an error it keeps what there is and remembers why.
 func (p *ConfigMaps) load(archive *txtar.Archive) {
 	var revision string
-	fsys, err := txtar.FS(archive)
+	fsys, err := bounded(archive)
 	if err == nil {
 		revision, err = p.o.Load(fsys)
 	}

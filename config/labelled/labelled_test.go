@@ -2,6 +2,7 @@ package labelled
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -134,6 +135,24 @@ func TestAnErrorIsCutAtItsBound(t *testing.T) {
 	} {
 		if got := clip(text); len(got) != want || !utf8.ValidString(got) || strings.HasSuffix(got, "…") != (len(text) > mostBytes) {
 			t.Errorf("of %d bytes %d are left, %q at the end; want %d", len(text), len(got), got[len(got)-6:], want)
+		}
+	}
+}
+
+// Thousands of ConfigMaps of a megabyte are no set: the last good one stays.
+func TestASetIsBounded(t *testing.T) {
+	for size, want := range map[int]string{32 << 20: "", 32<<20 + 1: "33 ConfigMap keys have 33 MiB together, and may have 32 MiB"} {
+		var found []*corev1.ConfigMap
+		for i := 0; size > 0; i++ {
+			n := min(size, 1<<20)
+			found = append(found, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("m%02d", i)}, Data: map[string]string{"a.rego": strings.Repeat("#", n)}})
+			size -= n
+		}
+		loaded := false
+		p := New(Options{What: "policies", Load: func(fs.FS) (string, error) { loaded = true; return "1", nil }, Log: logr.Discard()})
+		p.load(files(found))
+		if loaded != (want == "") || p.Broken() != want {
+			t.Errorf("loaded: %t, %q; want %q", loaded, p.Broken(), want)
 		}
 	}
 }

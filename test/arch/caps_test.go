@@ -329,6 +329,8 @@ var caps = map[string]string{
 	"config.mostLanguage":                        "config.TestRead/a language too long",
 	"config/labelled.mostBytes":                  "config/labelled.TestAnErrorIsCutAtItsBound",
 	"config/labelled.mostPause":                  "config/labelled.TestAnErrorThatSomebodyTakesAwayIsWrittenLessAndLess",
+	"config/labelled.mostSet":                    "config/labelled.TestASetIsBounded",
+	"config/mounted.mostFile":                    "config/mounted.TestWhatIsMountedIsAFile",
 	"config/tracing.mostBatch":                   "config/tracing.TestSpansThatWaitAreBounded",
 	"config/tracing.mostQueued":                  "config/tracing.TestSpansThatWaitAreBounded",
 	"webhook.mostArriving":                       "webhook.TestBodiesInFlightAreBounded",
