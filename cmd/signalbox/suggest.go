@@ -22,92 +22,70 @@ func noCommand(root *cobra.Command, sh *shell.Shell, word string) error {
 	for _, sub := range root.Commands() {
 		names = append(names, sub.Name())
 	}
-	if instead := insteadOf(word); instead != "" {
-		return shell.Usagef("no command is called %q; %s", word, fmt.Sprintf(instead, sh.Name))
+	for _, i := range instead {
+		if slices.Contains(strings.Fields(i.words), word) {
+			return shell.Usagef("no command is called %q; %s", word, fmt.Sprintf(i.says, sh.Name))
+		}
 	}
 	meant := check.DidYouMean(word, names).String()
 	return shell.Usagef("no command is called %q%s; see %s --help", word, cmp.Or(meant, speaking(root, word)), sh.Name)
 }
 
-// insteadOf is the command that does what a word asks for which other programs have and Signalbox has not.
-func insteadOf(word string) string {
-	switch word {
-	case "signature", "signatures":
-		return "%[1]s diagnose --log FILE --signatures FOLDER tries signatures of your own, %[1]s explain --line LINE says which of the built-in ones know a line"
-	case "validate", "lint", "review":
-		return "%[1]s check -f FILE reviews jobs, %[1]s config check FILE reads settings"
-	case "logs":
-		return "%[1]s diagnose KIND/NAME reads the logs of a job, %[1]s diagnose --log FILE those of a file"
-	case "describe", "events", "why":
-		return "%[1]s diagnose KIND/NAME says why a job waits or failed"
-	case "top", "ps", "jobs", "status", "watch":
-		return "%[1]s get jobs lists jobs with health and devices, with -w as they change, and %[1]s board shows them in a browser"
-	case "apply", "create", "submit", "run":
-		return "%[1]s check FILE reviews a job, %[1]s fit FILE says whether it fits now, and kubectl apply submits it"
-	case "rule":
-		return "%[1]s explain NAME says what a check means, %[1]s list checks shows all"
-	}
-	return ""
+// instead are the commands that do what words ask for which other programs have and Signalbox has not.
+var instead = []struct{ words, says string }{
+	{"signature signatures", "%[1]s diagnose --log FILE --signatures FOLDER tries signatures of your own, %[1]s explain --line LINE says which of the built-in ones know a line"},
+	{"validate lint review", "%[1]s check -f FILE reviews jobs, %[1]s config check FILE reads settings"},
+	{"logs", "%[1]s diagnose KIND/NAME reads the logs of a job, %[1]s diagnose --log FILE those of a file"},
+	{"describe events why", "%[1]s diagnose KIND/NAME says why a job waits or failed"},
+	{"top ps jobs status watch", "%[1]s get jobs lists jobs with health and devices, with -w as they change, and %[1]s board shows them in a browser"},
+	{"apply create submit run", "%[1]s check FILE reviews a job, %[1]s fit FILE says whether it fits now, and kubectl apply submits it"},
+	{"rule", "%[1]s explain NAME says what a check means, %[1]s list checks shows all"},
 }
 
-// insteadOfFlag is the flag that does what a flag asks for which kubectl and other programs have.
+// insteadFlags are the flags that do what flags ask for which kubectl and other programs have: of commands that have a flag, or are
+// called so or below one that is; empty: of all.
+var insteadFlags = []struct{ names, having, commands, says string }{
+	{"port", "listen", "", "--listen 127.0.0.1:PORT sets it"},
+	{"only", "select", "", "--select NAME runs no other check"},
+	{"ignore exclude", "disable", "", "--disable NAME leaves a check out"},
+	{"format out", "output", "", "-o FORM sets it: {forms}"},
+	{"all", "", "diagnose", "{root} get jobs -o name | xargs {root} diagnose looks at all of them"},
+	{"strict werror warnings-as-errors", "fail-on", "", "--fail-on warning makes warnings fail, too"},
+	{"dry-run", "", "fit diagnose audit", "{command} changes nothing on the cluster unless a flag says so"},
+	{"previous tail since container all-containers", "", "diagnose", "the logs of all pods and containers are read, of runs before a restart, too"},
+	{"severity kind category owner needs", "", "list", "its words filter: {command} error"},
+	{"logs", "", "diagnose", "--log FILE reads a log, a folder or a .tgz of them; the answer prints the decisive lines, and kubectl logs POD a log whole"},
+	{"no-cluster", "offline", "", "--offline asks no cluster"},
+	{"add-node add-nodes node nodes", "", "fit", "--snapshot cluster.yaml --snapshot more-nodes.yaml asks about a cluster with more nodes"},
+	{"failed", "healthy", "", "--state Failed lists those"},
+	{"running", "healthy", "", "--state Running lists those"},
+	{"unhealthy", "healthy", "", "--healthy No lists those"},
+	{"max scale", "set", "", "--set ROLE.replicas=1,2,4,8 asks about each, and marks the largest that fits now"},
+	{"by", "", "jobs", "--group-by prints totals by category, owner, queue or namespace"},
+	{"exit-zero", "fail-on", "", "--fail-on never makes findings no failure"},
+	{"quiet q", "min-severity", "", "--min-severity error shows no more than errors, and the exit code says the rest"},
+	{"statistics", "", "", "{root} audit adds up what is found by check, policy and namespace"},
+	{"field-selector", "state", "", "--state, --healthy, --category and --owner filter jobs"},
+	{"A all-namespaces", "", "check fit", "{root} audit reviews every job of the cluster"},
+	{"o output", "", "board", "{root} get jobs -o html and {root} diagnose KIND/NAME -o html write a page as a file"},
+	{"f", "", "diagnose", "a job is named by KIND/NAME, a saved one by --bundle FILE"},
+	{"replicas gpus cpu memory", "set", "", "--set ROLE.{name}=VALUE asks what if"},
+	{"gpu", "set", "", "--set ROLE.gpus=VALUE asks what if"},
+}
+
+// insteadOfFlag is what does that which a flag asks for; empty: nothing is known.
 func insteadOfFlag(c *cobra.Command, name string) string {
-	if f := c.Flags().Lookup("output"); f != nil && slices.Contains(strings.Split(f.Value.Type(), "|"), name) {
-		return "; -o " + name + " prints it"
+	forms := ""
+	if f := c.Flags().Lookup("output"); f != nil {
+		if forms = f.Value.Type(); slices.Contains(strings.Split(forms, "|"), name) {
+			return "; -o " + name + " prints it"
+		}
 	}
-	switch {
-	case name == "port" && c.Flags().Lookup("listen") != nil:
-		return "; --listen 127.0.0.1:PORT sets it"
-	case name == "only" && c.Flags().Lookup("select") != nil:
-		return "; --select NAME runs no other check"
-	case (name == "ignore" || name == "exclude") && c.Flags().Lookup("disable") != nil:
-		return "; --disable NAME leaves a check out"
-	case (name == "format" || name == "out") && c.Flags().Lookup("output") != nil:
-		return "; -o FORM sets it: " + c.Flags().Lookup("output").Value.Type()
-	case name == "all" && c.Name() == "diagnose":
-		return fmt.Sprintf("; %[1]s get jobs -o name | xargs %[1]s diagnose looks at all of them", c.Root().CommandPath())
-	case slices.Contains([]string{"strict", "werror", "warnings-as-errors"}, name) && c.Flags().Lookup("fail-on") != nil:
-		return "; --fail-on warning makes warnings fail, too"
-	case name == "dry-run" && slices.Contains([]string{"fit", "diagnose", "audit"}, c.Name()):
-		return "; " + c.CommandPath() + " changes nothing on the cluster unless a flag says so"
-	case slices.Contains([]string{"previous", "tail", "since", "container", "all-containers"}, name) && c.Name() == "diagnose":
-		return "; the logs of all pods and containers are read, of runs before a restart, too"
-	case slices.Contains([]string{"severity", "kind", "category", "owner", "needs"}, name) && c.Parent() != nil && c.Parent().Name() == "list":
-		return fmt.Sprintf("; its words filter: %s error", c.CommandPath())
-	case name == "logs" && c.Name() == "diagnose":
-		return "; --log FILE reads a log, a folder or a .tgz of them; the answer prints the decisive lines, and kubectl logs POD a log whole"
-	case name == "no-cluster" && c.Flags().Lookup("offline") != nil:
-		return "; --offline asks no cluster"
-	case slices.Contains([]string{"add-node", "add-nodes", "node", "nodes"}, name) && c.Name() == "fit":
-		return "; --snapshot cluster.yaml --snapshot more-nodes.yaml asks about a cluster with more nodes"
-	case (name == "failed" || name == "running" || name == "unhealthy") && c.Flags().Lookup("healthy") != nil:
-		return map[string]string{"failed": "; --state Failed", "running": "; --state Running", "unhealthy": "; --healthy No"}[name] + " lists those"
-	case (name == "max" || name == "scale") && c.Flags().Lookup("set") != nil:
-		return "; --set ROLE.replicas=1,2,4,8 asks about each, and marks the largest that fits now"
-	case name == "by" && c.Name() == "jobs":
-		return "; --group-by prints totals by category, owner, queue or namespace"
-	case name == "exit-zero" && c.Flags().Lookup("fail-on") != nil:
-		return "; --fail-on never makes findings no failure"
-	case (name == "quiet" || name == "q") && c.Flags().Lookup("min-severity") != nil:
-		return "; --min-severity error shows no more than errors, and the exit code says the rest"
-	case name == "statistics" && c.Root() != c:
-		return fmt.Sprintf("; %s audit adds up what is found by check, policy and namespace", c.Root().CommandPath())
-	case name == "field-selector" && c.Flags().Lookup("state") != nil:
-		return "; --state, --healthy, --category and --owner filter jobs"
-	case (name == "A" || name == "all-namespaces") && (c.Name() == "check" || c.Name() == "fit"):
-		return fmt.Sprintf("; %s audit reviews every job of the cluster", c.Root().CommandPath())
-	case (name == "o" || name == "output") && c.Name() == "board":
-		return fmt.Sprintf("; %[1]s get jobs -o html and %[1]s diagnose KIND/NAME -o html write a page as a file", c.Root().CommandPath())
-	case name == "f" && c.Name() == "diagnose":
-		return "; a job is named by KIND/NAME, a saved one by --bundle FILE"
-	}
-	switch name {
-	case "replicas", "gpus", "gpu", "cpu", "memory":
-		if c.Flags().Lookup("set") != nil {
-			if name == "gpu" {
-				name = "gpus" // the field of --set
-			}
-			return fmt.Sprintf("; --set ROLE.%s=VALUE asks what if", name)
+	for _, i := range insteadFlags {
+		of := strings.Fields(i.commands)
+		if slices.Contains(strings.Fields(i.names), name) && (i.having == "" || c.Flags().Lookup(i.having) != nil) &&
+			(len(of) == 0 || slices.Contains(of, c.Name()) || c.HasParent() && slices.Contains(of, c.Parent().Name())) {
+			return "; " + strings.NewReplacer("{root}", c.Root().CommandPath(), "{command}", c.CommandPath(), "{name}", name, "{forms}", forms).Replace(i.says)
 		}
 	}
 	return ""
@@ -139,8 +117,8 @@ func flagMeant(c *cobra.Command, err error) string {
 		}
 	})
 	name := unknown.GetSpecifiedName()
-	if instead := insteadOfFlag(c, name); instead != "" {
-		return instead
+	if does := insteadOfFlag(c, name); does != "" {
+		return does
 	}
 	if len(name) > 1 {
 		near := check.DidYouMean(name, names).Name()
@@ -201,16 +179,22 @@ const mostMentions = 3
 // speaking is "; of it speaks signalbox check --fix" for a word that is no command; empty: nothing does.
 func speaking(c *cobra.Command, word string) string {
 	found := mentions(c, word)
-	switch len(found) {
-	case 0:
-		return ""
-	case 1:
-		return "; of it speaks " + found[0]
-	}
 	if n := len(found) - mostMentions; n > 0 {
 		found = append(found[:mostMentions], fmt.Sprintf("%d more", n))
 	}
-	return "; of it speak " + strings.Join(found[:len(found)-1], ", ") + " and " + found[len(found)-1]
+	return speak(found)
+}
+
+// speak says which places speak of a word; empty: none does.
+func speak(found []string) string {
+	switch last := len(found) - 1; last {
+	case -1:
+		return ""
+	case 0:
+		return "; of it speaks " + found[0]
+	default:
+		return "; of it speak " + strings.Join(found[:last], ", ") + " and " + found[last]
+	}
 }
 
 // expects is what a command takes, for a flag that it has not: the command that is called so, the flag that speaks of
@@ -227,11 +211,8 @@ func expects(c *cobra.Command, name string) string {
 			found = append(found, "--"+f.Name)
 		}
 	})
-	switch {
-	case len(found) == 1:
-		return "; of it speaks " + found[0]
-	case len(found) > 1 && len(found) <= mostMentions:
-		return "; of it speak " + strings.Join(found[:len(found)-1], ", ") + " and " + found[len(found)-1]
+	if len(found) > 0 && len(found) <= mostMentions {
+		return speak(found)
 	}
 	return "; expected " + strings.TrimSuffix(c.UseLine(), " [flags]")
 }

@@ -150,7 +150,7 @@ func (b *board) handler() http.Handler {
 	}))
 	mux.HandleFunc("GET /nodes", b.page(nodesKept, func(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
 		view, err := b.source.nodes(ctx)
-		s := browser.Section{Title: "Nodes"}
+		s := browser.Section{Title: "Nodes", NoJob: true}
 		if err == nil {
 			s.Pools, s.Notes = browser.Pools(nodemap.Overview(view, browser.MostRowsShown))
 		}

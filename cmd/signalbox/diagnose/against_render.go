@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +20,7 @@ func renderComparison(to io.Writer, c *Comparison, format string, paint terminal
 	rows := [][]string{
 		{"", words.VisibleLine(c.Run.Name), words.VisibleLine(c.Against.Name)},
 		{"healthy", c.Run.Healthy, c.Against.Healthy},
-		{"cause", causeOf(c.Run), causeOf(c.Against)},
+		{"cause", cmp.Or(c.Run.Category, "-"), cmp.Or(c.Against.Category, "-")},
 		{"attempts", fmt.Sprint(c.Run.Attempts), fmt.Sprint(c.Against.Attempts)},
 		{"ran", ran(c.Run), ran(c.Against)},
 	}
@@ -49,15 +50,7 @@ func renderComparison(to io.Writer, c *Comparison, format string, paint terminal
 func (c *Comparison) markdown(rows [][]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s against %s\n\n", terminal.InProse(c.Run.Name), terminal.InProse(c.Against.Name))
-	for i, row := range rows {
-		for k := range row {
-			row[k] = terminal.InCell(row[k])
-		}
-		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString("|" + strings.Repeat("---|", len(row)) + "\n")
-		}
-	}
+	b.WriteString(terminal.MarkdownTable(rows))
 	for _, part := range c.parts() {
 		if part.head == "" {
 			fmt.Fprintf(&b, "\n%s\n", terminal.InProse(strings.Join(part.lines, "\n")))
@@ -104,7 +97,7 @@ func (c *Comparison) parts() (out []part) {
 		p := part{head: head}
 		shown := min(shownFields, len(all))
 		for _, f := range all[:shown] {
-			p.lines = append(p.lines, fmt.Sprintf("%s: %s, was %s", words.VisibleLine(f.Path), words.VisibleLine(written(f.Run)), words.VisibleLine(written(f.Against))))
+			p.lines = append(p.lines, fmt.Sprintf("%s: %s, was %s", words.VisibleLine(f.Path), written(f.Run), written(f.Against)))
 		}
 		out = append(out, p.with(moreOf(len(all), shown, beyond)))
 	}
@@ -152,26 +145,9 @@ func (c *Comparison) alike() bool {
 		len(c.Fields)+len(c.Settings)+len(c.New) == 0
 }
 
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return words.VisibleLine(terminal.Few(names))
-}
+func orNone(names []string) string { return cmp.Or(words.VisibleLine(terminal.Few(names)), "none") }
 
-func written(v string) string {
-	if v == "" {
-		return "not written"
-	}
-	return v
-}
-
-func causeOf(r runSummary) string {
-	if r.Category == "" {
-		return "-"
-	}
-	return r.Category
-}
+func written(v string) string { return words.VisibleLine(cmp.Or(v, "not written")) }
 
 func ran(r runSummary) string {
 	if r.Seconds == 0 {

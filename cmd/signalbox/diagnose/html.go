@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,21 +26,12 @@ func DiagnosisSection(r diagnose.Result) browser.Section {
 	case diagnose.Unknown:
 		s.Word, s.State = "unknown", browser.Dim
 	}
-	fact := func(name, text string) {
-		if text != "" {
-			s.Facts = append(s.Facts, [2]string{name, text})
-		}
+	if r.Waiting != "" {
+		s.Facts = append(s.Facts, [2]string{"waits for", r.Waiting})
 	}
-	fact("waits for", r.Waiting)
 	if root := r.Root; root != nil {
 		s.Line = root.Line
-		fact("cause", fmt.Sprintf("%s (%s)", root.Signature, root.Standing))
-		fact("pod", root.Source.Pod)
-		fact("container", root.Source.Container)
-		fact("node", root.Source.Node)
-		fact("when", whenOf(r, time.Local))
-		fact("who acts", report.WhoActs(root.Owner))
-		fact("trying again", report.TryingAgain(root))
+		s.Facts = append(s.Facts, rootFacts(r)...)
 	}
 	s.Text, s.Cited = report.Analysis(r)
 	if c, ok := report.ChartOf(r); ok {
@@ -67,6 +59,15 @@ func DiagnosisSection(r diagnose.Result) browser.Section {
 		s.Details = append(s.Details, d)
 	}
 	return s
+}
+
+// rootFacts are what is known of the first cause, by name.
+func rootFacts(r diagnose.Result) [][2]string {
+	all := [][2]string{
+		{"cause", fmt.Sprintf("%s (%s)", r.Root.Signature, r.Root.Standing)}, {"pod", r.Root.Source.Pod}, {"container", r.Root.Source.Container},
+		{"node", r.Root.Source.Node}, {"when", whenOf(r, time.Local)}, {"who acts", report.WhoActs(r.Root.Owner)}, {"trying again", report.TryingAgain(r.Root)},
+	}
+	return slices.DeleteFunc(all, func(f [2]string) bool { return f[1] == "" })
 }
 
 // chartOf is a timeline in per cent of its axis.
@@ -134,18 +135,9 @@ func diagnosisMarkdown(r diagnose.Result) string {
 	}
 	if root := r.Root; root != nil {
 		b.WriteString("| | |\n|---|---|\n")
-		row := func(head, text string) {
-			if text != "" {
-				fmt.Fprintf(&b, "| %s | %s |\n", head, strings.ReplaceAll(terminal.InProse(text), "|", `\|`))
-			}
+		for _, f := range rootFacts(r) {
+			fmt.Fprintf(&b, "| %s | %s |\n", f[0], strings.ReplaceAll(terminal.InProse(f[1]), "|", `\|`))
 		}
-		row("cause", fmt.Sprintf("%s (%s)", root.Signature, root.Standing))
-		row("pod", root.Source.Pod)
-		row("container", root.Source.Container)
-		row("node", root.Source.Node)
-		row("when", whenOf(r, time.Local))
-		row("who acts", report.WhoActs(root.Owner))
-		row("trying again", report.TryingAgain(root))
 		if root.Line != "" {
 			b.WriteString("\n" + terminal.Fenced(root.Line))
 		}

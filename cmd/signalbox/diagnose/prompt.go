@@ -77,18 +77,10 @@ Exit codes: 0 printed · 2 bad usage.`,
 				_, err := io.WriteString(sh.Out, prompt.Builtin(k, language).Source())
 				return err
 			}
-			var names []string
-			for _, k := range kinds.All() {
-				names = append(names, strings.ToLower(k.Name))
-			}
-			return shell.Usagef("no kind is called %s%s", args[0], check.DidYouMean(strings.ToLower(args[0]), names))
+			return shell.Usagef("no kind is called %s%s", args[0], check.DidYouMean(strings.ToLower(args[0]), lowerKinds("")))
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-			var out []string
-			for _, k := range kinds.All() {
-				out = append(out, strings.ToLower(k.Name))
-			}
-			return apiserver.Beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+			return apiserver.Beginning(start, lowerKinds("")), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	c.Flags().StringVar(&language, "language", "", "`language` of the prompt: Chinese; every other is English")
@@ -113,7 +105,7 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 			for _, name := range args {
 				text, err := os.ReadFile(name)
 				if err != nil {
-					return &shell.Exit{Code: shell.ExitUsage, Cause: err}
+					return unreadable(name, strings.TrimPrefix(err.Error(), "open "+name+": "), "a prompt, or a manifest of a ConfigMap with some")
 				}
 				templates, of := map[string]string{filepath.Base(name): string(text)}, ""
 				if manifest := prompt.Manifest(text); manifest != nil {
@@ -163,12 +155,17 @@ func lintOne(out io.Writer, place, key, text string) (fatal bool, err error) {
 	return fatal, err
 }
 
+// lowerKinds are the names of kinds in small letters, each with an end.
+func lowerKinds(end string) (out []string) {
+	for _, k := range kinds.All() {
+		out = append(out, strings.ToLower(k.Name)+end)
+	}
+	return out
+}
+
 // unasked says why no question is made from a template of this name; empty: one is.
 func unasked(key string) string {
-	names := []string{"default.tmpl"}
-	for _, k := range kinds.All() {
-		names = append(names, strings.ToLower(k.Name)+".tmpl")
-	}
+	names := append(lowerKinds(".tmpl"), "default.tmpl")
 	if slices.Contains(names, key) {
 		return ""
 	}

@@ -248,11 +248,9 @@ func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []s
 			}
 		}
 	}
-	for i := range jobs {
-		sayRefused(ctx, w, jobs[i], jobs[i].From.Object)
-		sayDropped(ctx, w, jobs[i], jobs[i].From.Object)
-	}
 	for _, j := range jobs {
+		sayRefused(ctx, w, j, j.From.Object)
+		sayDropped(ctx, w, j, j.From.Object)
 		if j.Fit == nil || j.Gang == nil || w.Nodeless {
 			continue
 		}

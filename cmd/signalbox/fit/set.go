@@ -60,7 +60,7 @@ func variants(ctx context.Context, w *review.World, r *preflight.Reviewer, d man
 		for _, s := range settings {
 			note, err := s.Apply(req, w.Cluster, c[s.Key()])
 			if err != nil {
-				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.Key(), c[s.Key()], err), Want: "what the job writes"}
+				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.Key(), c[s.Key()], err)}
 			}
 			if note != "" {
 				notes = append(notes, note)

@@ -10,7 +10,6 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
-	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 )
 
 // runContexts is run over several clusters as one list. One that does not answer takes away nothing of the others: a note
@@ -65,15 +64,7 @@ func (f *Flags) oneContext(ctx context.Context, sh *shell.Shell, kube *genericcl
 	if err != nil {
 		return nil, apiserver.Unlisted{}, err
 	}
-	found, missing, _, err := f.List(ctx, live, names)
-	if err != nil {
-		return nil, apiserver.Unlisted{}, err
-	}
-	clients, err := view.Connect(live.Config)
-	if err != nil {
-		return nil, apiserver.Unlisted{}, err
-	}
-	note, err := f.placeLive(ctx, live, clients.Kube, found)
+	found, missing, _, note, err := f.listed(ctx, live, names)
 	if err != nil {
 		return nil, apiserver.Unlisted{}, err
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -220,7 +219,7 @@ func (f *Flags) run(ctx context.Context, sh *shell.Shell, names []string) error 
 	}
 	seen, missingBefore := map[string]JobRow{}, 0
 	for first := true; ; first = false {
-		rows, missing, versions, err := f.List(ctx, live, names)
+		rows, missing, versions, note, err := f.listed(ctx, live, names)
 		if err != nil {
 			return err
 		}
@@ -230,14 +229,6 @@ func (f *Flags) run(ctx context.Context, sh *shell.Shell, names []string) error 
 		if first {
 			f.missing, f.notes = missing, missing.Notes(f.NamespaceOf(live))
 			sh.Notes(f.notes)
-		}
-		clients, err := view.Connect(live.Config)
-		if err != nil {
-			return err
-		}
-		note, err := f.placeLive(ctx, live, clients.Kube, rows)
-		if err != nil {
-			return err
 		}
 		if first && note != "" {
 			sh.Tell("note: %s", note)

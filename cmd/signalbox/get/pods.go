@@ -11,11 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/apiserver"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
+	view "github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
@@ -118,6 +120,19 @@ func (p *podsByLabel) place(rows []JobRow) {
 // onNode leaves the jobs that have a pod on the node of --node, or failed there first.
 func (f *Flags) onNode(rows []JobRow) []JobRow {
 	return slices.DeleteFunc(rows, func(r JobRow) bool { return f.node != "" && r.Node != f.node && !slices.Contains(r.Nodes, f.node) })
+}
+
+// listed are the jobs that List reads, with what their pods hold; note says what of that is not known.
+func (f *Flags) listed(ctx context.Context, live *apiserver.Cluster, names []string) (rows []JobRow, missing apiserver.Unlisted, versions map[schema.GroupVersionResource]string, note string, err error) {
+	if rows, missing, versions, err = f.List(ctx, live, names); err != nil {
+		return nil, missing, nil, "", err
+	}
+	clients, err := view.Connect(live.Config)
+	if err != nil {
+		return nil, missing, nil, "", err
+	}
+	note, err = f.placeLive(ctx, live, clients.Kube, rows)
+	return rows, missing, versions, note, err
 }
 
 // placeLive reads the pods of the cluster, as protobuf, which costs both sides a fraction of JSON; note says what is not

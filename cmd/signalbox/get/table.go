@@ -64,12 +64,7 @@ func (f *Flags) render(sh *shell.Shell, rows []JobRow, all, first bool, paint te
 
 // cells are the table of jobs, its head first: short for a terminal, or wide. all: each with its namespace.
 func (f *Flags) cells(sh *shell.Shell, rows []JobRow, all, wide bool, paint terminal.Painter) [][]string {
-	dash := func(s string) string {
-		if s == "" {
-			return "-"
-		}
-		return words.VisibleLine(s)
-	}
+	dash := func(s string) string { return cmp.Or(words.VisibleLine(s), "-") }
 	head := []string{"KIND", "NAME", "AGE", "STATE", "HEALTHY", "CATEGORY", "FIRST POD", "DEVICES"}
 	if wide {
 		head = append(head, "SINCE", "OWNER", "NODE", "QUEUE", "SAYS")

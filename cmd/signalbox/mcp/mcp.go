@@ -62,7 +62,7 @@ they are for any model.
 Over HTTP it listens on this machine only, and who asks has to show the token: the one of
 SIGNALBOX_MCP_TOKEN, or else a new one, which is printed.`,
 		Example: fmt.Sprintf("  %[1]s mcp\n  %[1]s mcp --snapshot cluster.yaml\n  %[1]s mcp --listen 127.0.0.1:8377", sh.Name),
-		Args:    cobra.NoArgs,
+		Args:    shell.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return shell.Own(f.run(c.Context(), sh)) },
 	}
 	f.from.Add(c)

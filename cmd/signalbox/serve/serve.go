@@ -45,7 +45,7 @@ func New(sh *shell.Shell) *cobra.Command {
 		Example: fmt.Sprintf("  %[1]s serve --config config.yaml\n  %[1]s serve --controller --config config.yaml", sh.Name),
 		Long: `Serve runs the server in a cluster: the admission webhook that reviews jobs and the
 controller that writes diagnoses on them. Both run unless one is chosen.`,
-		Args: cobra.NoArgs,
+		Args: shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings := config.Default()
 			if file != "" {

@@ -56,7 +56,7 @@ node pools and cluster runtimes and the labels and taints of nodes, because jobs
 them; numbers; amounts. What a job names in its own namespace (claims, accounts, local
 queues, quotas) is unknown in such a snapshot.`,
 		Example: fmt.Sprintf("  %[1]s snapshot -o cluster.yaml.gz\n  %[1]s snapshot -o cluster.json.gz --pseudonymise\n  %[1]s check -f job.yaml --snapshot cluster.yaml.gz\n  %[1]s snapshot --jobs -o cluster.yaml.gz && %[1]s audit --snapshot cluster.yaml.gz", sh.Name),
-		Args:    cobra.NoArgs,
+		Args:    shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if to == "" {
 				return shell.Usagef("no file to write; expected -o FILE.yaml, FILE.json, either with .gz, or -o -")

@@ -35,7 +35,7 @@ func New(sh *shell.Shell) *cobra.Command {
 		Example: fmt.Sprintf("  %[1]s version\n  %[1]s version --client -o json", sh.Name),
 		Long: `Version prints this program's version, commit and Go version, and where a kubeconfig names a cluster those
 of Kubernetes and of the Signalbox that answers a dry run of a job there.`,
-		Args: cobra.NoArgs,
+		Args: shell.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			b, there := build.Read(), (*installed)(nil)
 			if !client {

@@ -41,6 +41,7 @@ type Section struct {
 	Notes   []string
 	Chart   *Chart
 	Pools   []Pool
+	NoJob   bool // the pools are as they are, and not as a job sees them
 	Tables  []Table
 	Details []Detail
 }

@@ -116,7 +116,7 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(name), "exit-"), "exit code ")); err == nil && n > 0 && n < 256 {
 		w := Word{strconv.Itoa(n), "exit code of a container", "No general meaning: the program chose it, and its log says why." + signalOf(n)}
-		return show(sh, format, shelved{exitCodeShelf(), Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w}})
+		return show(sh, format, shelved{exitCodeShelf(), w.entry()})
 	}
 	if known, err := knownLine(name); err != nil || known != "" {
 		if err == nil {
@@ -132,9 +132,9 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 		fmt.Fprintf(sh.Err, "%s: no device plugin has a resource %q; did you mean %q? This check finds it:\n", sh.Name, name, string(meant))
 		return show(sh, format, found...)
 	}
-	if each, err := severally(all, name); err != nil || len(each) > 0 {
+	if several, err := severally(all, name); err != nil || len(several) > 0 {
 		if err == nil {
-			err = show(sh, format, each...)
+			err = show(sh, format, several...)
 		}
 		return err
 	}
@@ -155,11 +155,11 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 
 // severally is what each of several words is called; empty: there is one word, or one that is no name.
 func severally(all []Shelf, words string) (out []shelved, err error) {
-	each := strings.Fields(words)
-	if len(each) < 2 {
+	fields := strings.Fields(words)
+	if len(fields) < 2 {
 		return nil, nil
 	}
-	for _, word := range each {
+	for _, word := range fields {
 		found, err := called(all, word)
 		if err != nil || len(found) == 0 {
 			return nil, err

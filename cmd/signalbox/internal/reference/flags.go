@@ -18,14 +18,9 @@ func settingShelf() Shelf {
 		Columns: []string{"name", "default", "meaning"}, spare: []int{2},
 		Entries: func() ([]Entry, error) {
 			all, err := config.Settings()
-			if err != nil {
-				return nil, err
-			}
-			out := make([]Entry, 0, len(all))
-			for _, s := range all {
-				out = append(out, Entry{Name: s.Name, Row: []string{s.Name, s.Default, s.Meaning}, value: s})
-			}
-			return out, nil
+			return each(all, func(s config.Setting) Entry {
+				return Entry{Name: s.Name, Row: []string{s.Name, s.Default, s.Meaning}, value: s}
+			}), err
 		},
 	}
 }
@@ -45,12 +40,9 @@ func flagShelf(commands func() *cobra.Command) Shelf {
 		About:   "Flags of all commands. Those of kubectl that choose a cluster are taken by each command that reaches one.",
 		Columns: []string{"name", "default", "commands", "meaning"}, spare: []int{1, 3},
 		Entries: func() ([]Entry, error) {
-			all := flagsOf(commands())
-			out := make([]Entry, 0, len(all))
-			for _, f := range all {
-				out = append(out, Entry{Name: f.Name, Row: []string{f.Name, f.Default, strings.Join(f.Commands, ", "), f.Meaning}, value: f})
-			}
-			return out, nil
+			return each(flagsOf(commands()), func(f flagText) Entry {
+				return Entry{Name: f.Name, Row: []string{f.Name, f.Default, strings.Join(f.Commands, ", "), f.Meaning}, value: f}
+			}), nil
 		},
 	}
 }

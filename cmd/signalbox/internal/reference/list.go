@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,18 @@ type Shelf struct {
 	Columns []string
 	spare   []int // columns that a narrow terminal does not get
 	Entries func() ([]Entry, error)
+}
+
+// linked is a link in Markdown.
+var linked = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+
+// each are the entries of a list of literals.
+func each[T any](all []T, entry func(T) Entry) []Entry {
+	out := make([]Entry, 0, len(all))
+	for _, one := range all {
+		out = append(out, entry(one))
+	}
+	return out
 }
 
 // NewShelves are the parts of the reference, in the order of the documentation: flags are those of the commands, metrics
@@ -67,8 +80,11 @@ func NewList(sh *shell.Shell, all []Shelf) *cobra.Command {
 	}
 	for _, s := range all {
 		output, kube := shell.OneOf("text", "md", "json"), apiserver.Flags()
+		first, _, _ := strings.Cut(strings.ReplaceAll(s.About, "`", ""), ". ")
+		first = strings.TrimSuffix(first, ".")
 		sub := &cobra.Command{
-			Use: s.Name + " [WORD…]", Aliases: []string{strings.TrimSuffix(s.Name, "s")}, Short: "list " + s.Name + ", or those with the words in what they say",
+			Use: s.Name + " [WORD…]", Aliases: []string{strings.TrimSuffix(s.Name, "s")}, Short: first,
+			Long:    fmt.Sprintf("%s\n\nWith WORD… only those that have the words in what they say.", linked.ReplaceAllString(s.About, "$1")),
 			Example: fmt.Sprintf("  %[1]s list %[2]s\n  %[1]s list %[2]s -o json", sh.Name, s.Name),
 			RunE: func(c *cobra.Command, words []string) error {
 				entries, err := s.Entries()
@@ -88,7 +104,7 @@ func NewList(sh *shell.Shell, all []Shelf) *cobra.Command {
 		if inCluster[s.Name] != nil {
 			kube.AddFlags(sub.Flags())
 			apiserver.CompleteCluster(sub, kube)
-			sub.Long = fmt.Sprintf("List %[1]s prints the %[1]s that this program has, and below them those of the cluster of the kubeconfig, where it answers (-o text).", s.Name)
+			sub.Long += fmt.Sprintf("\n\nBelow the %[1]s that this program has stand those of the cluster of the kubeconfig, where it answers (-o text).", s.Name)
 		}
 		shell.AddChoice(sub, output, "output", "o", "output format")
 		c.AddCommand(sub)

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func kindsOf(_ context.Context, live *apiserver.Cluster) (string, error) {
 			absent = append(absent, k.Name)
 		}
 	}
-	text := fmt.Sprintf("the cluster of context %q serves %s\n", live.Context, orNoneOf(has))
+	text := fmt.Sprintf("the cluster of context %q serves %s\n", live.Context, cmp.Or(strings.Join(has, ", "), "no kind that is read"))
 	if len(absent) > 0 {
 		text += "not installed there: " + strings.Join(absent, ", ") + "\n"
 	}
@@ -110,11 +111,4 @@ func policiesOf(ctx context.Context, live *apiserver.Cluster) (string, error) {
 		}
 	}
 	return b.String(), nil
-}
-
-func orNoneOf(names []string) string {
-	if len(names) == 0 {
-		return "no kind that is read"
-	}
-	return strings.Join(names, ", ")
 }

@@ -30,14 +30,12 @@ func checkShelf() Shelf {
 			if err != nil {
 				return nil, err
 			}
-			var out []Entry
-			for _, c := range set.Checks() {
-				out = append(out, Entry{
-					Name: c.Name, Row: []string{c.Name, c.Severity.String(), orAll(c.KindNames()), needsText(c.Needs), c.Title},
+			return each(set.Checks(), func(c *check.Check) Entry {
+				return Entry{
+					Name: c.Name, Row: []string{c.Name, c.Severity.String(), cmp.Or(strings.Join(c.KindNames(), ", "), "all"), needsText(c.Needs), c.Title},
 					page: checkPage(c), text: checkText(c), value: checkValue(c), hint: silence(c.Name),
-				})
-			}
-			return out, nil
+				}
+			}), nil
 		},
 	}
 }
@@ -82,24 +80,20 @@ func needsWords(n check.Needs) []string {
 }
 
 func needsText(n check.Needs) string {
-	if words := needsWords(n); len(words) > 0 {
-		return strings.Join(words, ", ")
-	}
-	return "the job alone"
+	return cmp.Or(strings.Join(needsWords(n), ", "), "the job alone")
 }
 
-func orAll(kinds []string) string {
-	if len(kinds) == 0 {
-		return "all"
-	}
-	return strings.Join(kinds, ", ")
+// heading is what a check says, how grave it is, and of which kinds.
+func heading(c *check.Check) string {
+	of := cmp.Or(strings.Join(c.KindNames(), ", "), "all kinds")
+	return fmt.Sprintf("**%s** (%s, %s)\n\n%s\n", c.Title, c.Severity, of, strings.TrimSpace(c.Doc))
 }
 
 // checkPage has always the same shape: why, when it fires, when it stays silent, what to
 // do, parameters, since when. Its examples are the fixtures of the tests.
 func checkPage(c *check.Check) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** (%s, %s)\n\n%s\n", c.Title, c.Severity, orAll(c.KindNames()), strings.TrimSpace(c.Doc))
+	b.WriteString(heading(c))
 	examples := checks.Examples(c.Name)
 	for _, fires := range []bool{true, false} {
 		i := slices.IndexFunc(examples, func(e checks.Example) bool { return e.Fires == fires })
@@ -116,7 +110,7 @@ func checkPage(c *check.Check) string {
 // example the guilty line below what it stands in.
 func checkText(c *check.Check) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** (%s, %s)\n\n%s\n%s\n%s\n", c.Title, c.Severity, orAll(c.KindNames()), strings.TrimSpace(c.Doc), whatToDo(c), silence(c.Name))
+	fmt.Fprintf(&b, "%s%s\n%s\n", heading(c), whatToDo(c), silence(c.Name))
 	var shortest checks.Example
 	for _, e := range checks.Examples(c.Name) {
 		if e.Fires && guiltyLine(e) != "" && (!shortest.Fires || sizeOf(e) < sizeOf(shortest)) {
@@ -198,15 +192,14 @@ func kindShelf() Shelf {
 		About:   "A kind is a resource of a training operator that Signalbox reads.",
 		Columns: []string{"name", "api versions", "resource"},
 		Entries: func() ([]Entry, error) {
-			var out []Entry
-			for _, k := range kinds.All() {
+			return each(kinds.All(), func(k *kinds.Kind) Entry {
 				var versions []string
 				for _, gvk := range k.GVKs {
 					versions = append(versions, gvk.GroupVersion().String())
 				}
 				slices.Sort(versions)
 				versions = slices.Compact(versions)
-				out = append(out, Entry{
+				return Entry{
 					Name: k.Name, Row: []string{k.Name, strings.Join(versions, ", "), k.Resource}, page: k.Doc,
 					value: struct {
 						Name     string   `json:"name"`
@@ -214,9 +207,8 @@ func kindShelf() Shelf {
 						Resource string   `json:"resource"`
 						Doc      string   `json:"doc"`
 					}{k.Name, versions, k.Resource, k.Doc},
-				})
-			}
-			return out, nil
+				}
+			}), nil
 		},
 	}
 }
@@ -231,16 +223,14 @@ func signatureShelf() Shelf {
 			if err != nil {
 				return nil, err
 			}
-			var out []Entry
-			for _, s := range catalog.All() {
-				out = append(out, Entry{
-					Name: s.ID, Row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
-					page: signaturePage(s), value: s,
-				})
-			}
-			return out, nil
+			return each(catalog.All(), signatureEntry), nil
 		},
 	}
+}
+
+// signatureEntry is a signature, or a rule, which is written as one.
+func signatureEntry(s *signature.Signature) Entry {
+	return Entry{Name: s.ID, Row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title}, page: signaturePage(s) + reasonsOf(s.ID), value: s}
 }
 
 func signaturePage(s *signature.Signature) string {
@@ -284,11 +274,9 @@ func policyShelf() Shelf {
 			if err != nil {
 				return nil, err
 			}
-			var out []Entry
-			for _, d := range set.Docs() {
-				out = append(out, Entry{Name: d.Name, Row: []string{d.Name, effect(d), d.Title}, page: policyPage(d), value: d})
-			}
-			return out, nil
+			return each(set.Docs(), func(d policies.Doc) Entry {
+				return Entry{Name: d.Name, Row: []string{d.Name, effect(d), d.Title}, page: policyPage(d), value: d}
+			}), nil
 		},
 	}
 }
@@ -316,15 +304,10 @@ func metricShelf(metrics func() ([]MetricText, error)) Shelf {
 		About:   "Metrics of `signalbox serve` for Prometheus, at /metrics.",
 		Columns: []string{"name", "type", "labels", "meaning"},
 		Entries: func() ([]Entry, error) {
-			texts, err := metrics()
-			if err != nil {
-				return nil, err
-			}
-			var out []Entry
-			for _, m := range texts {
-				out = append(out, Entry{Name: m.Name, Row: []string{m.Name, m.Type, m.Labels, m.Help}, value: m})
-			}
-			return out, nil
+			all, err := metrics()
+			return each(all, func(m MetricText) Entry {
+				return Entry{Name: m.Name, Row: []string{m.Name, m.Type, m.Labels, m.Help}, value: m}
+			}), err
 		},
 	}
 }

@@ -46,16 +46,7 @@ func ruleShelf() Shelf {
 		Name:    "rules",
 		About:   "A rule is a cause that is found in what the platform says (states, events, exit codes, conditions) or by comparing members, and not in the text of a log.",
 		Columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
-		Entries: func() ([]Entry, error) {
-			var out []Entry
-			for _, s := range Rules() {
-				out = append(out, Entry{
-					Name: s.ID, Row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
-					page: signaturePage(s) + reasonsOf(s.ID), value: s,
-				})
-			}
-			return out, nil
-		},
+		Entries: func() ([]Entry, error) { return each(Rules(), signatureEntry), nil },
 	}
 }
 
@@ -180,6 +171,10 @@ type Word struct {
 	Name    string `json:"name"`
 	What    string `json:"what"` // what it is a word of
 	Meaning string `json:"meaning"`
+}
+
+func (w Word) entry() Entry {
+	return Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w}
 }
 
 var ownerTexts = map[string]string{
@@ -361,13 +356,7 @@ func wordShelf() Shelf {
 		Name:    "words",
 		About:   "Verdicts, decisions, severities and the other words that outputs hold.",
 		Columns: []string{"name", "is a", "meaning"},
-		Entries: func() ([]Entry, error) {
-			var out []Entry
-			for _, w := range Words() {
-				out = append(out, Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w})
-			}
-			return out, nil
-		},
+		Entries: func() ([]Entry, error) { return each(Words(), Word.entry), nil },
 	}
 }
 
@@ -411,13 +400,7 @@ func annotationShelf() Shelf {
 		Name:    "annotations",
 		About:   "Annotations and labels that Signalbox writes and reads.",
 		Columns: []string{"name", "where", "meaning"},
-		Entries: func() ([]Entry, error) {
-			var out []Entry
-			for _, w := range annotationList() {
-				out = append(out, Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w})
-			}
-			return out, nil
-		},
+		Entries: func() ([]Entry, error) { return each(annotationList(), Word.entry), nil },
 	}
 }
 
@@ -441,12 +424,6 @@ func exitCodeShelf() Shelf {
 		Name:    "exit-codes",
 		About:   "Exit codes of the commands; scripts branch on them.",
 		Columns: []string{"name", "is a", "meaning"}, spare: []int{1},
-		Entries: func() ([]Entry, error) {
-			var out []Entry
-			for _, w := range exitCodes() {
-				out = append(out, Entry{Name: w.Name, Row: []string{w.Name, w.What, w.Meaning}, value: w})
-			}
-			return out, nil
-		},
+		Entries: func() ([]Entry, error) { return each(exitCodes(), Word.entry), nil },
 	}
 }

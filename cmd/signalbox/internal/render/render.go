@@ -237,18 +237,15 @@ func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s),
 // Unchecked says what was not looked at, one line for each reason in the order of the
 // first check that gives it.
 func Unchecked(r review.Reviewed) []string {
-	var reasons []string
-	names, viewless := map[string][]string{}, map[string]bool{}
+	viewless := map[string]bool{}
 	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Why == check.NoCluster })
-	for _, s := range r.Skipped {
+	skipped := slices.Clone(r.Skipped)
+	for i := range skipped {
+		s := &skipped[i]
 		if blind && s.Why == check.LabelsUnknown {
 			s.Why, s.Reason = check.NoCluster, check.Skip{Reason: check.NoCluster}.String() // that view would have had the labels
 		}
 		viewless[s.Reason] = s.Why == check.NoCluster || s.Why == check.ViewUntrusted
-		if names[s.Reason] == nil {
-			reasons = append(reasons, s.Reason)
-		}
-		names[s.Reason] = append(names[s.Reason], s.Check)
 	}
 	var out []string
 	if len(r.Findings)+len(r.Rulings)+r.Hidden == 0 && r.Ran > 0 {
@@ -258,17 +255,17 @@ func Unchecked(r review.Reviewed) []string {
 		}
 		out = append(out, fmt.Sprintf("%s: %s ran", found, terminal.Count(r.Ran, "check")))
 	}
-	for _, reason := range reasons {
-		what := strings.Join(names[reason], ", ")
-		if viewless[reason] && len(names[reason]) > terminal.MostNames {
-			what = fmt.Sprintf("%d checks that look at the cluster", len(names[reason]))
-			if slices.Contains(names[reason], "gang-does-not-fit") {
+	for _, left := range reasons(skipped) {
+		what := strings.Join(left.checks, ", ")
+		if n := len(left.checks) - terminal.MostNames; viewless[left.why] && n > 0 {
+			what = fmt.Sprintf("%d checks that look at the cluster", len(left.checks))
+			if slices.Contains(left.checks, "gang-does-not-fit") {
 				what = "what looks at the cluster, such as gang-does-not-fit"
 			}
-		} else if n := len(names[reason]) - terminal.MostNames; n > 1 {
-			what = fmt.Sprintf("%s and %d more", strings.Join(names[reason][:terminal.MostNames], ", "), n)
+		} else if n > 1 {
+			what = fmt.Sprintf("%s and %d more", strings.Join(left.checks[:terminal.MostNames], ", "), n)
 		}
-		out = append(out, words.VisibleLine(fmt.Sprintf("not checked: %s (%s)", what, reason)))
+		out = append(out, words.VisibleLine(fmt.Sprintf("not checked: %s (%s)", what, left.why)))
 	}
 	for _, u := range r.Undecided {
 		out = append(out, words.VisibleLine("not decided: policy "+u))
@@ -296,10 +293,10 @@ func sum(jobs []review.Reviewed) string {
 	if len(jobs) == 1 && all < 2 && len(off) == 0 {
 		return disabled
 	}
-	var parts []string
+	var became, parts []string
 	for _, d := range []string{string(preflight.Denied), string(preflight.Warned), "unknown", string(preflight.Allowed)} {
 		if n[d] > 0 && len(jobs) > 1 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[d], d))
+			became = append(became, fmt.Sprintf("%d %s", n[d], d))
 		}
 	}
 	for _, s := range []finding.Severity{finding.Error, finding.Warning, finding.Note} {
@@ -310,7 +307,7 @@ func sum(jobs []review.Reviewed) string {
 	if n := len(off); n > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s off by %s", terminal.Count(n, "check"), map[bool]string{true: "is", false: "are"}[n == 1], words.VisibleLine(jobs[0].By)))
 	}
-	text := terminal.Count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
+	text := terminal.Count(len(jobs), "job") + ": " + strings.Trim(strings.Join(became, ", ")+"; "+strings.Join(parts, ", "), "; ")
 	if disabled != "" {
 		text += "\n" + disabled
 	}

@@ -129,7 +129,7 @@ func (s Setting) in(j *job.Job) (out []job.Path, beside int, err error) {
 	if at := job.Path(s.Key()); slices.Contains(replicaPaths(j), at) {
 		return []job.Path{at}, 0, nil
 	}
-	return nil, 0, fmt.Errorf("no role is called %q%s; there is %s", s.Role, check.DidYouMean(s.Role, names), terminal.OrList(names))
+	return nil, 0, fmt.Errorf("no role is called %q%s; expected %s", s.Role, check.DidYouMean(s.Role, names), terminal.OrList(names))
 }
 
 // replicaPaths are where a job writes how many pods it has, each once.
@@ -163,7 +163,7 @@ func (s Setting) ofJob(j *job.Job) (out []job.Path, err error) {
 		if len(keys) == 0 {
 			return nil, fmt.Errorf("the number of pods is written nowhere")
 		}
-		return nil, fmt.Errorf("it has several; there is %s", terminal.OrList(keys))
+		return nil, fmt.Errorf("it has several; expected %s", terminal.OrList(keys))
 	}
 	for i := range j.Roles {
 		var of []job.Path

@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
@@ -23,8 +24,8 @@ func SelectedKinds(names []string) ([]*kinds.Kind, error) {
 	var out []*kinds.Kind
 	var wrong config.Mistakes
 	for i, name := range names {
-		k := kindNamed(all, name)
-		if k == nil {
+		at := slices.Index(known, name)
+		if at < 0 {
 			meant := check.DidYouMean(name, known).String()
 			if meant == "" {
 				meant = "; there are " + strings.Join(known, ", ")
@@ -32,19 +33,10 @@ func SelectedKinds(names []string) ([]*kinds.Kind, error) {
 			wrong = append(wrong, fmt.Sprintf("kinds[%d]: no kind is called %q%s", i, name, meant))
 			continue
 		}
-		out = append(out, k)
+		out = append(out, all[at])
 	}
 	if len(wrong) > 0 {
 		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: wrong}
 	}
 	return out, nil
-}
-
-func kindNamed(all []*kinds.Kind, name string) *kinds.Kind {
-	for _, k := range all {
-		if k.Name == name {
-			return k
-		}
-	}
-	return nil
 }
