@@ -47,7 +47,7 @@ func (w *writer) priorities(seed uint64) {
 	for _, p := range w.s.pods {
 		p.Spec.Priority = new(pick(w, int32(0), 0, 500, 2000))
 	}
-	if len(w.s.without(w.s.mayGo).objects) < len(w.s.objects) {
+	if allocated(w.s.without(w.s.mayGo).objects) < allocated(w.s.objects) {
 		w.about(deviceOfVictim)
 	}
 }
@@ -85,6 +85,16 @@ func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 		}
 	}
 	return &out
+}
+
+// allocated is how many claims have devices.
+func allocated(objects []runtime.Object) (n int) {
+	for _, o := range objects {
+		if claim, ok := o.(*resourcev1.ResourceClaim); ok && claim.Status.Allocation != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // moved asks the real scheduler which pods would have to go. Without the victims it takes
