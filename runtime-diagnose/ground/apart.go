@@ -41,7 +41,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case !onlyLooks(body) && tellsWhatToDo(spoke), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(ofWords.ReplaceAllString(spoke, "it")), " ")):
+	case !onlyLooks(body) && tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(ofWords.ReplaceAllString(spoke, "it")), " ")):
 		return Order
 	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goes != "" && !g.said(goes, cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && (!g.beforeIt(cites) || sinceThen.MatchString(so) || hanWhole.MatchString(so)) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts
@@ -52,7 +52,8 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	case g.repeats(own):
 		return Copied
 	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
-		len(cites) == 0 && guessed.MatchString(body) && !negation.MatchString(body) && len(content(body)) < fewestTold:
+		len(cites) == 0 && guessed.MatchString(body) && !negation.MatchString(body) && len(content(body)) < fewestTold,
+		len(cites) == 0 && happened.MatchString(so) && !onlyLeavesOpen(body) && !takenBack(body) && g.strange(asserted(body)):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
 		return Otherwise
@@ -327,6 +328,9 @@ func withoutStates(text string) string {
 	})
 }
 
+// cures says of something that it mends the failure: who offers a step says so, and the rules did not.
+var cures = lazy.MustCompile(`(?i)\b(?:fix|solve|resolve|cure|mend)(?:es|s)? (?:it|this|that|them|the (?:problem|issue|error|failure|job))\b`)
+
 // tellsWhatToDo says whether a clause of a claim is an order, or holds a command.
 func tellsWhatToDo(text string) bool {
 	return slices.ContainsFunc(breaks.Split(text, -1), func(clause string) bool {
@@ -365,6 +369,39 @@ var writer = lazy.MustCompile(`(?i)^\W*(?:sorry\W+(?:but\W+)?)?(?:i|we)\b`)
 func (g *grounds) refuses(body string) bool {
 	read := vocabulary(g.support(slices.Sorted(maps.Keys(g.items))))
 	return writer.MatchString(body) && !slices.ContainsFunc(content(body), read)
+}
+
+// plainTopics are what explanations speak of whatever happened.
+var plainTopics = words("import numbers time")
+
+// ofPeople are topics of which the rules' own words are no sign.
+var ofPeople = words("power attack people")
+
+// insideImage is where a program runs, and token IDs are numbers: neither is a topic.
+var insideImage = lazy.MustCompile(`(?i)\b(?:(?:in|of|from) (?:the|this|its) (?:container )?image\b|the image's\b|(?:one|that|those) in the image\b|token IDs?\b)`)
+
+// noSigns are things of which there is no sign, to the end of their list.
+var noSigns = lazy.MustCompile(`(?i)\bno (?:signs?|evidence|traces?|indications?|hints?) of [^.;:]*`)
+
+// strange says whether a claim is about what nothing that was read is about: a switch, where nobody speaks of a network.
+func (g *grounds) strange(body string) bool {
+	var all strings.Builder
+	for _, i := range g.Items {
+		all.WriteString(i.Text + "\n")
+	}
+	read, found := about(all.String()), about(g.Says+"\n"+strings.Join(g.Remedies, "\n"))
+	var told strings.Builder
+	for _, clause := range clauseEnd.Split(noSigns.ReplaceAllString(body, " "), -1) {
+		if !negation.MatchString(clause) { // nothing points to the network
+			told.WriteString(insideImage.ReplaceAllString(clause, " ") + "\n")
+		}
+	}
+	for t := range about(told.String()) {
+		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body) && !indefinite.MatchString(body)) {
+			return true
+		}
+	}
+	return false
 }
 
 // subordinate begins a clause that hangs on another.

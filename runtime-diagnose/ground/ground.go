@@ -310,9 +310,6 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		if len(cites) > 0 && (g.unharmed(cites) || g.ofUnharmed(cites) || g.ofSomethingElse(body, cites) || g.beforeIt(cites) && !success.MatchString(body) && !sinceThen.MatchString(body)) {
 			return body, cites, Word
 		}
-		if len(cites) == 0 && !han(body) && !ofTheWhole.MatchString(g.withoutNames(body)) {
-			return body, nil, NoCitation // it says so of one thing
-		}
 		return body, nil, Contradicts
 	case fields.MatchString(body):
 		return body, nil, Order

@@ -61,9 +61,6 @@ func (g *grounds) loosely(c *claim) Reason {
 	if m := leavesIt.FindString(texts); m != "" && !containsToken(c.body, m) {
 		return Word // of two things, or of what may be, the line does not say which is so
 	}
-	if (plainNot.MatchString(texts) || isNo.MatchString(texts)) && !plainNot.MatchString(c.body) && !denies(c.body) && !troubled.MatchString(c.body) {
-		return Word
-	}
 	for _, m := range beingSo.FindAllStringSubmatch(c.unquoted, -1) {
 		if onlyGoing(m[1], c.texts) {
 			return Word // what was under way need not be done

@@ -58,7 +58,7 @@ var (
 	owner    = lazy.MustCompile(`(?i)\b(?:the|this|that|its|whole|entire) (node|host|machine|container)\b|(节点|主机|容器)`)
 	ofMemory = lazy.MustCompile(`(?i)memory|oom|内存|显存`)
 	placed   = lazy.MustCompile(`(?i)(?:\b(?:on|from|to|at)|主)\s*$`)
-	standsOn = lazy.MustCompile(`, node [\w.-]+\)`)
+	standsOn = lazy.MustCompile(`[(,] ?node [\w.-]+\)`)
 	ownedBy  = map[string]*lazy.Regexp{
 		"node": lazy.MustCompile(`(?i)\bnodes?\b`), "host": lazy.MustCompile(`(?i)\b(?:host|node)s?\b`), "container": lazy.MustCompile(`(?i)\bcontainers?\b`),
 	}

@@ -1,0 +1,40 @@
+package ground
+
+import "testing"
+
+// Memory is of what the line speaks of that tells of it: that of a GPU is none of the container or the node, and a limit of the container is none of a
+// GPU. A name is none of a longer one, though all its letters stand in it. What a line denies besides does not take from what it says.
+func TestWhatIsSaidOfAnOwner(t *testing.T) {
+	gpu := gang("run-1 (node n1): the GPU ran out of memory", "1/t#1", "1/t/exit", "1/t#1 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "1/t/exit container t ended: exit code 1")
+	limit := gang("run-1 (node n1): the container went over its memory limit (exit code 137)", "1/t/exit", "", "1/t/exit container t ended: exit code 137, reason OOMKilled")
+	module := gang("run-1 (node n1): a Python package is not installed (module apex)", "1/t#1", "", "1/t#1 ModuleNotFoundError: No module named 'apex'")
+	module.Items[0].Source.Container = "pytorch"
+	rule := gang("run-1 (node n1): a policy ended the job", "1/t#1", "", "1/t#1 exit code 1 matches FailJob (index 1)")
+	pool := gang("run-1 (node n1): the GPU driver had no memory left", "1/t#7", "", "1/t#5 eval_pool got: step=1 0:00:02", "1/t#7 Error: Out of memory. Requested 1070; Free 1010")
+	resumed := gang("run-1 (node n1): the loss is not finite", "1/t#2", "", "1/t#1 resumed at step 4000, not at step 5000", "1/t#2 loss nan")
+	for want, sentences := range map[outcome]map[string]Shown{
+		published: {
+			"run-1 ran out of GPU memory [pod/run-1/t#1].":        gpu,
+			"The container ran out of memory [pod/run-1/t/exit].": limit,
+			"No module named 'apex' [pod/run-1/t#1].":             module,
+			"run-1 resumed at step 4000 [pod/run-1/t#1].":         resumed,
+		},
+		apart: {
+			"No module named 'torch' [pod/run-1/t#1].":                                             module,
+			"The node ran out of memory [pod/run-1/t#1].":                                          gpu,
+			"The container ran out of memory [pod/run-1/t#1] [pod/run-1/t/exit].":                  gpu,
+			"CUDA ran out of memory [pod/run-1/t/exit].":                                           limit,
+			"The machine ran out of memory [pod/run-1/t/exit].":                                    limit,
+			"主机内存不足 [pod/run-1/t/exit]。":                                                           limit,
+			"Exit code `1` → `FailJob` (index `1`) by the policy [pod/run-1/t#1].":                 rule,
+			"Somebody who uses InfiniBand would see the same [pod/run-1/t#1].":                     gpu,
+			"The pool was ready at step 1, before memory ran out [pod/run-1/t#5] [pod/run-1/t#7].": pool,
+		},
+	} {
+		for sentence, s := range sentences {
+			if k := Keep(Answer{Analysis: sentence}, s); outcomeOf(k) != want {
+				t.Errorf("%s: is %d, want %d (0 published, 1 apart, 2 dropped): %s", sentence, outcomeOf(k), want, k.LeftOut())
+			}
+		}
+	}
+}
