@@ -71,8 +71,8 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 	}
 }
 
-// What a model wrote stands between the lines of the run that asked it: errors in it are quoted, and nothing shows that the run
-// is well.
+// What a model wrote stands between the lines of the run that asked it: errors in it are quoted. Where no signature knows one, the
+// run's own last words count; where one does, nothing shows that the run is well.
 func TestARunThatPrintsTexts(t *testing.T) {
 	const (
 		said  = "The answer is that this is an error of the driver, because the memory that it asked for is not there and the others have to wait.\n"
@@ -86,8 +86,10 @@ func TestARunThatPrintsTexts(t *testing.T) {
 		log  string
 		want diagnose.Verdict
 	}{
-		"it counts to the end":            {texts + "step 1 loss: 2.310\n" + texts + said + "step 2 loss: 2.214\nepoch 0, step 2\n", diagnose.Unknown},
-		"it says what it took":            {texts + steps + said + texts + "[Done] Evaluation completed in 4496.48 seconds.\n{\"accuracy\": 0.925}\n", diagnose.Unknown},
+		"it counts to the end":            {texts + "step 1 loss: 2.310\n" + texts + said + "step 2 loss: 2.214\nepoch 0, step 2\n", diagnose.Healthy},
+		"it counts, and quotes an error":  {texts + "step 1 loss: 2.310\n" + texts + "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n" + said + "step 2 loss: 2.214\nepoch 0, step 2\n", diagnose.Unknown},
+		"it says what it took":            {texts + steps + said + texts + "[Done] Evaluation completed in 4496.48 seconds.\n{\"accuracy\": 0.925}\n", diagnose.Healthy},
+		"it took so, and quotes an error": {texts + steps + "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n" + said + texts + "[Done] Evaluation completed in 4496.48 seconds.\n{\"accuracy\": 0.925}\n", diagnose.Unknown},
 		"its last words are text":         {texts + steps + texts + said, diagnose.Unknown},
 		"it took something further up":    {texts + steps + "[Done] Evaluation completed in 4496.48 seconds.\n" + said + said, diagnose.Unknown},
 		"it never counted":                {texts + said + "Evaluation completed in 4496.48 seconds.\n", diagnose.Unknown},

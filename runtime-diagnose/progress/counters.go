@@ -74,6 +74,7 @@ type growing struct {
 	rest    string // of it, behind the counter
 	steps   int    // of Counters.steps
 	none    bool   // what is counted is no work
+	again   bool   // it began anew
 	spoilt  int    // lines in a row, to the last, with a number that is none
 	spoiler Step   // the first of them
 	sound   int    // lines before it
@@ -179,7 +180,7 @@ func (c *Counters) See(line int, body string) (curve bool) {
 		s.rest = strings.Clone(rest)
 	case numbers[0] < s.numbers[0] && numbers[0]*2 > s.numbers[0]: // another rank, which writes to the same log, is that far
 	case numbers[0] != s.numbers[0] || numbers[1] != s.numbers[1]:
-		s.numbers, s.last, s.grown = numbers, line, 0
+		s.numbers, s.last, s.grown, s.again = numbers, line, 0, true
 	}
 	s.see(line, body, rest)
 	return curve
@@ -328,14 +329,14 @@ func (c *Counters) SpoiltSteps(recent []Step, lines int) (Step, bool) {
 	return first, n >= enoughSpoilt && before != nil && before.sound >= enoughGrown
 }
 
-// Moves says that something is measured with other results in three lines at least, or counted up in four, or done with
-// other things in twelve, or that results are listed, the last of them near the end, and that nothing is more there that
+// Moves says that something is measured with other results in three lines at least, or counted up in four and never anew, or
+// done with other things in twelve, or that results are listed, the last of them near the end, and that nothing is more there that
 // training makes less: progress, in a log that holds no complaint.
 func (c *Counters) Moves(lines int) bool {
 	near := lines - max(8, lines/4)
 	moves := c.sheet.last > max(0, near) || c.grid.last > max(0, near)
 	for _, s := range c.series {
-		moves = moves || !s.none && s.grown > fewGrown && s.last > near
+		moves = moves || !s.none && !s.again && s.grown > fewGrown && s.last > near
 	}
 	for _, i := range c.items {
 		moves = moves || i.changed >= enoughItems && i.last > near
