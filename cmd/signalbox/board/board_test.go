@@ -189,3 +189,11 @@ func TestTheBoardKeepsSoManyPages(t *testing.T) {
 		t.Errorf("%d pages are kept after one more", len(b.kept))
 	}
 }
+
+func TestTheNodesOfTheBoardAreThoseOfNoJob(t *testing.T) {
+	_, at, in, _ := boardOf(t, &shownCluster{})
+	open(t, in, at+"/?key=right")
+	if code, page := open(t, in, at+"/nodes"); code != http.StatusOK || !strings.Contains(page, "<h2>The nodes</h2>") || strings.Contains(page, "this job") {
+		t.Errorf("%d\n%s", code, page)
+	}
+}
