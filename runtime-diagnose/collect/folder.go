@@ -2,9 +2,12 @@ package collect
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -26,6 +29,7 @@ func IsArchive(name string) bool {
 func Join(c *diagnose.Case, other diagnose.Case) {
 	c.Logs, c.Pods, c.Events = append(c.Logs, other.Logs...), append(c.Pods, other.Pods...), append(c.Events, other.Events...)
 	c.Nodes, c.Objects, c.Missing = append(c.Nodes, other.Nodes...), append(c.Objects, other.Objects...), append(c.Missing, other.Missing...)
+	c.Unread = c.Unread || other.Unread
 }
 
 // Folder reads a folder or .tgz that people saved: a bundle as Open does, and any other as the
@@ -59,7 +63,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 			inner, isBundle, err := Folder(ctx, whole, readable)
 			switch {
 			case err != nil:
-				c.Missing = append(c.Missing, shownAs(whole)+": "+strings.TrimPrefix(err.Error(), "open "+whole+": "))
+				c.Missing, c.Unread = append(c.Missing, shownAs(whole)+": "+strings.TrimPrefix(err.Error(), "open "+whole+": ")), true
 			case isBundle && len(files.logs) == 1 && len(files.objects) == 0:
 				return inner, true, nil
 			default:
@@ -70,7 +74,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		open := func() (io.ReadCloser, error) { return opened(files.logs[file].open, readable) }
 		in, err := open()
 		if err != nil {
-			c.Missing = append(c.Missing, fmt.Sprintf("%s: %v", shownAs(path.Join(name, file)), err))
+			c.Missing, c.Unread = append(c.Missing, fmt.Sprintf("%s: %v", shownAs(path.Join(name, file)), err)), c.Unread || mayBeLog(err)
 			continue
 		}
 		if isYAML(file) {
@@ -98,6 +102,12 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		return c, false, fmt.Errorf("open %s: it holds no log; expected logs of containers, or a bundle%s", name, leftOut(c.Missing))
 	}
 	return c, false, nil
+}
+
+// mayBeLog says that a file was not read for a reason other than what it is: it is not the asker's to read, or is compressed and broken.
+func mayBeLog(err error) bool {
+	var refused *fs.PathError
+	return errors.As(err, &refused) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // pages are files that people write about logs, or save an answer in (diagnose -o html): they quote failures that no

@@ -42,6 +42,7 @@ type Bundle struct {
 	Good    *familiar.Good    // the last run of the same job that ended well; nil: none is known
 	Watched []Observation     // what somebody who watched the job while it ran has found
 	Missing []string          // sources that failed, as sentences for Coverage
+	Unread  bool              // a log that is there could not be opened, and may hold a failure; Missing says which
 	Absent  []string          // what was looked for and is not there: "Deployment training-operator"
 	Barred  []string          // what whoever asks may not read: "nodes", "node gpu-7"
 	Now     time.Time

@@ -183,7 +183,7 @@ func (d *draft) healthy() bool {
 	if len(d.Seen.Pods) > 0 {
 		return d.podsWell()
 	}
-	return d.Read.Broken == "" && (d.Read.Ended > 0 || d.Read.Advance > 0 || d.Read.Done > 0 || d.scheduledWell())
+	return d.Read.Broken == "" && !d.Unread && (d.Read.Ended > 0 || d.Read.Advance > 0 || d.Read.Done > 0 || d.scheduledWell())
 }
 
 // unverifiedSuccess is a success that only the launcher's exit code claims: the launcher
