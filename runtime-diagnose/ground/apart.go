@@ -24,9 +24,6 @@ const longestUnsupported = 320
 // words can be read otherwise than they were meant, and what the rules can't follow may still be true.
 var doubtful = map[Reason]bool{NoCitation: true, Word: true, Topic: true, Number: true, Name: true, Apart: true, Undecided: true}
 
-// fewestTold is how many telling words a guess without evidence has that tells somebody something.
-const fewestTold = 4
-
 // standsApart keeps a claim as one that is not supported, or says why it is not shown at all.
 func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reason {
 	body = squeeze(body)
@@ -52,8 +49,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	case g.repeats(own):
 		return Copied
 	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
-		len(cites) == 0 && guessed.MatchString(body) && !negation.MatchString(body) && len(content(body)) < fewestTold,
-		len(cites) == 0 && happened.MatchString(so) && !onlyLeavesOpen(body) && !takenBack(body) && g.strange(asserted(body)):
+		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && !wouldDo.MatchString(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):
 		return why // what nobody mentions
 	case miscalculated(body), why != Undecided && g.almostSo(body, cites):
 		return Otherwise
@@ -276,8 +272,8 @@ func (g *grounds) strangeNames(body string, cites []evidence.ID) []string {
 			return true // it stands there
 		case w == g.Job, w == g.Namespace, slices.Contains(g.Names, w):
 			return true // it is what is diagnosed
-		case letters(strings.ReplaceAll(w, "_", "")) && units[lower] == 0 && numberWords[lower] == "", initials.MatchString(w):
-			return true // it names something, and says nothing of it
+		case letters(strings.ReplaceAll(w, "_", "")) && units[lower] == 0 && numberWords[lower] == "" && !strings.Contains(body, " -"+w), initials.MatchString(w):
+			return true // it names something, and says nothing of it; an option is set
 		case exitCodes[w] && ofExit.MatchString(body):
 			return true
 		case !unicode.IsDigit(rune(w[0])) && (strings.Contains(low, lower) || strings.Contains(low, strings.ToLower(humps.ReplaceAllString(w, "$1 $2")))):
@@ -397,7 +393,7 @@ func (g *grounds) strange(body string) bool {
 		}
 	}
 	for t := range about(told.String()) {
-		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body) && !indefinite.MatchString(body)) {
+		if !plainTopics[t] && !read[t] && (ofPeople[t] || !found[t] && !generally.MatchString(body) && !indefinite.MatchString(body) && !g.timeless(body)) {
 			return true
 		}
 	}
