@@ -158,3 +158,15 @@ func TestALogOfAnySizeTakesBoundedMemory(t *testing.T) {
 		t.Errorf("the heap grew by %d bytes while %d were read; the bound is %d", grown, size, 32<<20)
 	}
 }
+
+// Beside a log that could not be opened, one that ends well proves nothing of the job.
+func TestALogThatIsNotReadMayHoldTheFailure(t *testing.T) {
+	for unread, want := range map[bool]diagnose.Verdict{false: diagnose.Healthy, true: diagnose.Unknown} {
+		c := diagnose.Case{Now: noon, Unread: unread, Logs: []diagnose.Log{{Source: evidence.Source{File: "rank-0.log", Rank: -1}, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("epoch 1 loss 0.5\nepoch 2 loss 0.4\nepoch 3 loss 0.3\nTraining completed.\n")), nil
+		}}}}
+		if r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); r.Verdict != want {
+			t.Errorf("unread %t: %s; want %s", unread, r.Verdict, want)
+		}
+	}
+}

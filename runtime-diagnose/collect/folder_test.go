@@ -2,9 +2,12 @@ package collect
 
 import (
 	"archive/zip"
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -137,3 +140,34 @@ func zipped(t *testing.T, files ...zipFile) string {
 }
 
 func asItIs(in io.Reader) (io.Reader, error) { return in, nil }
+
+// What else a folder holds is no log; a log that cannot be opened may hold the failure.
+func TestAFolderKnowsWhatItCouldNotRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"a picture":                 {errors.New("is not text"), false},
+		"a file of somebody else":   {&fs.PathError{Op: "open", Path: "rank-1.log", Err: fs.ErrPermission}, true},
+		"gzip that begins badly":    {fmt.Errorf("is gzip that does not begin well (%w)", gzip.ErrHeader), true},
+		"gzip that is cut at once":  {fmt.Errorf("is gzip that does not begin well (%w)", io.ErrUnexpectedEOF), true},
+		"nothing that is not there": {nil, false},
+	} {
+		dir := t.TempDir()
+		for _, file := range []string{"rank-0.log", "rank-1.log"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, _, err := Folder(t.Context(), dir, func(r io.Reader) (io.Reader, error) {
+			text, err := io.ReadAll(r)
+			if err == nil && string(text) == "rank-1.log" {
+				err = tc.err
+			}
+			return bytes.NewReader(text), err
+		})
+		if err != nil || c.Unread != tc.want || (len(c.Missing) > 0) != (tc.err != nil) {
+			t.Errorf("%s: unread %t, missing %q, %v; want %t", name, c.Unread, c.Missing, err, tc.want)
+		}
+	}
+}

@@ -357,6 +357,8 @@ func (d *draft) whyUnknown(r *Report) string {
 		return fmt.Sprintf("What may be a failure is said, in words that no signature knows [%s], and nothing shows what became of it.", r.Hypotheses[0].Cites[0]) + d.whatShowsHealth(r)
 	case len(d.Seen.Pods) == 0 && len(d.Nodes) > 0 && d.Job == nil:
 		return d.nodesSay() + " That says nothing of a job: what its pods say is needed, too (kubectl describe pod, kubectl logs)."
+	case d.Unread:
+		return "Nothing that was read shows a failure; what is missing may." + d.whatShowsHealth(r)
 	default:
 		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatShowsHealth(r)
 	}
