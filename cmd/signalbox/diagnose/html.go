@@ -64,8 +64,13 @@ func DiagnosisSection(r diagnose.Result) browser.Section {
 // rootFacts are what is known of the first cause, by name.
 func rootFacts(r diagnose.Result) [][2]string {
 	all := [][2]string{
-		{"cause", fmt.Sprintf("%s (%s)", r.Root.Signature, r.Root.Standing)}, {"pod", r.Root.Source.Pod}, {"container", r.Root.Source.Container},
-		{"node", r.Root.Source.Node}, {"when", whenOf(r, time.Local)}, {"who acts", report.WhoActs(r.Root.Owner)}, {"trying again", report.TryingAgain(r.Root)},
+		{"cause", fmt.Sprintf("%s (%s)", r.Root.Signature, r.Root.Standing)},
+		{"pod", r.Root.Source.Pod},
+		{"container", r.Root.Source.Container},
+		{"node", r.Root.Source.Node},
+		{"when", whenOf(r, time.Local)},
+		{"who acts", report.WhoActs(r.Root.Owner)},
+		{"trying again", report.TryingAgain(r.Root)},
 	}
 	return slices.DeleteFunc(all, func(f [2]string) bool { return f[1] == "" })
 }
