@@ -61,10 +61,10 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 	return out, fmt.Sprintf("%d written by hand, %d jobs on %d clusters; passed over: %d of more than %d pods", hand, len(jobs)-large, len(clusters), large, mostGiven), nil
 }
 
-// alone is a gang without what others than kube-scheduler ask of its places: there the answer is unknown, and
+// alone is a gang without what others than kube-scheduler make of it or ask of its places: there the answer is unknown, and
 // kube-scheduler has one.
 func alone(g gang.Gang) gang.Gang {
-	g.Untied, g.Queue = "", ""
+	g.Untied, g.Queue, g.Manager = "", "", ""
 	for i := range g.Groups {
 		g.Groups[i].Untied = ""
 	}
