@@ -24,6 +24,7 @@ import (
 var notRunHere = map[string]string{
 	"make push IMAGE=registry.example/signalbox:0.1.0": "test/tools/release pushes into a registry in process",
 	"make images":       "test/tools/release",
+	"make build":        "what runs these specs",
 	"ctr images import": "of another project",
 	"kubectl port-forward -n signalbox-system deploy/signalbox 8082 &":                 "no pod runs; TestTheLogsLevelChangesWhileTheServerRuns",
 	"curl -X PUT -d debug localhost:8082/debug/log":                                    "the same",
@@ -133,6 +134,13 @@ var _ = Describe("The page about installing", Ordered, func() {
 		run(ctx, "kubectl delete namespace --ignore-not-found --wait=false signalbox-none; kubectl create namespace ml")
 		printed(ctx, "helm install signalbox config/chart --namespace signalbox-system --create-namespace --set image.repository=registry.example/signalbox")
 		printed(ctx, "kubectl label namespace signalbox-system pod-security.kubernetes.io/enforce=restricted signalbox.dev/mode=off")
+		const doctor = "signalbox doctor      # whether all of it works, and what mends what does not"
+		Expect(left).To(HaveKey(doctor))
+		left[doctor] = false
+		Expect(run(ctx, "signalbox doctor || true")).To(ContainSubstring("signalbox-system"), "no kubelet starts its pods, and doctor says so")
+		run(ctx, `for c in east west; do kubectl config set-context $c --cluster="$(kubectl config view --minify -o jsonpath='{.contexts[0].context.cluster}')" --user="$(kubectl config view --minify -o jsonpath='{.contexts[0].context.user}')"; done`)
+		Expect(printed(ctx, `for c in east west; do signalbox doctor --context $c || echo "$c: exit code $?"; done`)).To(And(ContainSubstring("east: exit code"), ContainSubstring("west: exit code")))
+		printed(ctx, "signalbox get jobs -A --healthy No --context east,west")
 		printed(ctx, "kubectl label namespace ml signalbox.dev/mode=enforce signalbox.dev/failure=closed")
 		Expect(printed(ctx, "signalbox list namespaces")).To(And(MatchRegexp(`(?m)^ml +enforce +signalbox.dev/mode`), MatchRegexp(`(?m)^signalbox-system +off +signalbox.dev/mode`)))
 		Expect(closed()).To(BeFalse())
