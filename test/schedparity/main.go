@@ -170,6 +170,12 @@ func runOne(ctx context.Context, s *scenario, o options) (bool, error) {
 // mostUnknown is the share of answers that may be unknown, in hundredths, without those that were written by hand.
 const mostUnknown = 1
 
+// tooMuchUnknown says whether more than that share is unknown, and not by chance: of a thousand answers, two deviations are six.
+func tooMuchUnknown(open, all int) bool {
+	share := mostUnknown * float64(all) / 100
+	return float64(open) > share+2*math.Sqrt(share)
+}
+
 // report prints the tally; false: something differs that nobody has explained, or too
 // much is unknown.
 func report(results []outcome, given int, skipped string, took time.Duration, o options) bool {
@@ -227,7 +233,7 @@ func report(results []outcome, given int, skipped string, took time.Duration, o 
 	if len(missing) > 0 {
 		fmt.Printf("never drawn: %s\n", strings.Join(missing, ", "))
 	}
-	return unexplained == 0 && open*100 <= mostUnknown*all && len(missing) == 0
+	return unexplained == 0 && !tooMuchUnknown(open, all) && len(missing) == 0
 }
 
 func byCount(reasons map[string]int) []string {
