@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,10 +19,15 @@ import (
 // A review waits for the rights of an operator where nothing is known of them, and no longer.
 func TestWhoWritesTheStatusOfJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kube, asked, away := fake.NewClientset(), 0, false
+		kube, away := fake.NewClientset(), false
+		var asked atomic.Int32
+		var held chan struct{} // while it is open, the API server does not answer
 		everywhere := map[string]bool{"operator": true}
 		kube.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
-			if asked++; away {
+			if held != nil {
+				<-held
+			}
+			if asked.Add(1); away {
 				return true, nil, errors.New("away")
 			}
 			r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
@@ -32,15 +38,20 @@ func TestWhoWritesTheStatusOfJobs(t *testing.T) {
 		})
 		writes := MayWriteStatus(kube)
 		jobSets := schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}
-		expect := func(user, namespace string, want bool, before, behind int) {
+		expect := func(user, namespace string, want bool, before, behind int32) {
 			t.Helper()
-			asked = 0
-			if got := writes(t.Context(), authenticationv1.UserInfo{Username: user}, jobSets, namespace); got != want || asked != before {
-				t.Errorf("%s in %s: %t after %d questions; want %t after %d", user, namespace, got, asked, want, before)
+			asked.Store(0)
+			if held = nil; before == 0 {
+				held = make(chan struct{})
 			}
-			asked = 0
-			if synctest.Wait(); asked != behind {
-				t.Errorf("%s in %s: %d questions behind the answer; want %d", user, namespace, asked, behind)
+			if got := writes(t.Context(), authenticationv1.UserInfo{Username: user}, jobSets, namespace); got != want || asked.Load() != before {
+				t.Errorf("%s in %s: %t after %d questions; want %t after %d", user, namespace, got, asked.Load(), want, before)
+			}
+			if held != nil {
+				close(held)
+			}
+			if synctest.Wait(); asked.Load() != before+behind {
+				t.Errorf("%s in %s: %d questions behind the answer; want %d", user, namespace, asked.Load()-before, behind)
 			}
 		}
 		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the clock is the test's
