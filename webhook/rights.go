@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -116,7 +115,7 @@ func (r *rights) ask(ctx context.Context, who authenticationv1.UserInfo, q right
 func allowed(ctx context.Context, kube kubernetes.Interface, who authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
 	extra := map[string]authorizationv1.ExtraValue{}
 	for key, values := range who.Extra {
-		extra[key] = slices.Clone(authorizationv1.ExtraValue(values))
+		extra[key] = authorizationv1.ExtraValue(values)
 	}
 	answer, err := kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: who.Username, Groups: who.Groups, UID: who.UID, Extra: extra, ResourceAttributes: &what},

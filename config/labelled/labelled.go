@@ -20,6 +20,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/signalbox-dev/signalbox/config/backoff"
+
 	"github.com/go-logr/logr"
 	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
@@ -61,7 +63,7 @@ type ConfigMaps struct {
 	part     bool // what is broken was left out, the rest is in force
 	broken   atomic.Pointer[string]
 	synced   atomic.Bool
-	told     map[string]told // by the name of the ConfigMap
+	told     map[string]*backoff.Written[string] // by the name of the ConfigMap
 }
 
 // New makes a watcher.
@@ -69,7 +71,7 @@ func New(o Options) *ConfigMaps {
 	if o.Loaded == nil {
 		o.Loaded = func(error) {}
 	}
-	return &ConfigMaps{o: o, told: map[string]told{}}
+	return &ConfigMaps{o: o, told: map[string]*backoff.Written[string]{}}
 }
 
 // mostBytes bounds an error on a ConfigMap and in an Event.
@@ -152,30 +154,8 @@ func (p *ConfigMaps) follow(ctx context.Context, lister listers.ConfigMapLister,
 			again = wait
 		}
 	}
-	maps.DeleteFunc(p.told, func(name string, _ told) bool { return !there[name] })
+	maps.DeleteFunc(p.told, func(name string, _ *backoff.Written[string]) bool { return !there[name] })
 	return now, again
-}
-
-// told is what was written on a ConfigMap last. What keeps ConfigMaps as they are in git takes it away: it is written again
-// after a pause that doubles.
-type told struct {
-	text  string
-	at    time.Time
-	pause time.Duration
-}
-
-const (
-	firstPause = time.Second
-	mostPause  = 5 * time.Minute
-)
-
-// next is what is told now: another text at once, the same one after its pause.
-func (t told) next(text string, now time.Time) told {
-	pause := firstPause
-	if t.text == text && !t.at.IsZero() && now.Sub(t.at) <= 2*mostPause {
-		pause = min(2*t.pause, mostPause)
-	}
-	return told{text, now, pause}
 }
 
 // blame gives each ConfigMap the error that names one of its files; an error that names
@@ -268,8 +248,11 @@ func (p *ConfigMaps) tell(ctx context.Context, m *corev1.ConfigMap, why string, 
 	if m.Annotations[p.o.Annotation] == want {
 		return 0
 	}
+	if p.told[m.Name] == nil {
+		p.told[m.Name] = &backoff.Written[string]{}
+	}
 	last, now := p.told[m.Name], time.Now()
-	if wait := last.at.Add(last.pause).Sub(now); last.text == want && wait > 0 {
+	if wait := last.Wait(want, now); wait > 0 {
 		return wait
 	}
 	value := any(want)
@@ -287,7 +270,7 @@ func (p *ConfigMaps) tell(ctx context.Context, m *corev1.ConfigMap, why string, 
 		p.o.Log.Error(err, "write the error of "+p.o.What, "configmap", m.Name)
 		return 0
 	}
-	p.told[m.Name] = last.next(want, now)
+	last.Note(want, now)
 	if want == "" {
 		events.Event(m, corev1.EventTypeNormal, p.o.Reason+"Loaded", "the "+p.o.What+" load again; revision "+p.revision)
 		return 0

@@ -313,13 +313,13 @@ func (r *Reconciler) unwait(ctx context.Context, u *unstructured.Unstructured, v
 
 // because writes why a job waits, or after how long it may be written again.
 func (r *Reconciler) because(ctx context.Context, u *unstructured.Unstructured, v view, known *remembered, why string) (again time.Duration, err error) {
-	text := map[string]string{Waiting: why}
-	if wait := known.written.wait(text, v.now); wait > 0 && !same(because(u, why), ours(u.GetAnnotations())) {
+	text := digest(map[string]string{Waiting: why})
+	if wait := known.written.texts.Wait(text, v.now); wait > 0 && !same(because(u, why), ours(u.GetAnnotations())) {
 		return wait, nil
 	}
 	wrote, err := r.Writer.writeReason(ctx, u, why)
 	if wrote {
-		known.written.note(text, v.now)
+		known.written.texts.Note(text, v.now)
 	}
 	return 0, err
 }
@@ -364,15 +364,16 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 	f.result.Waiting = v.since(f.result.Waiting)
 	f.result.Story = r.story(ctx, key, u, f, known)
 	r.settle(ctx, u, &f, known)
-	text := f.annotations()
-	if wait := known.written.wait(text, v.now); wait > 0 && !same(text, ours(u.GetAnnotations())) {
+	want := f.annotations()
+	text := digest(want)
+	if wait := known.written.texts.Wait(text, v.now); wait > 0 && !same(want, ours(u.GetAnnotations())) {
 		return wait, nil
 	}
 	before := known.written.before(u)
 	wrote, err := r.Writer.write(ctx, u, f, before)
 	if wrote {
 		r.metrics.wrote()
-		known.written.note(text, v.now)
+		known.written.texts.Note(text, v.now)
 		known.written.tells(f)
 	}
 	if takesNone(err) {

@@ -46,7 +46,7 @@ var seed = maphash.MakeSeed()
 
 // item is told of every line.
 func (c *Counters) item(line int, body string) {
-	key := hashOf(body, beginsOf)
+	key := hashOf(body, itemLetters)
 	i := c.items[key]
 	if i == nil {
 		if len(c.items) >= mostSeries {
@@ -123,7 +123,7 @@ const (
 	fewGrown     = 2
 	enoughSpoilt = 10
 	enoughItems  = 12
-	beginsOf     = 12
+	itemLetters  = 12 // with which lines begin that tell of one item after the other
 	enoughRows   = 24 // a screen: what a program repeats while it waits is shorter, or begins alike
 	sheetRows    = 5
 	sheetResults = 4 // two by their last word, or four by any
