@@ -199,3 +199,8 @@ func TestEvaluationSeventeenthStrangers(t *testing.T) {
 func TestEvaluationEighteenthStrangers(t *testing.T) {
 	judgeStyled(t, "eighteenth strangers", scenariosOf(t, "strangers_eighteenth"))
 }
+
+// The same of a nineteenth, whose wrong answers err in one relation each, written and labelled before any rule was read or changed.
+func TestEvaluationNineteenthStrangers(t *testing.T) {
+	judgeStyled(t, "nineteenth strangers", scenariosOf(t, "strangers_nineteenth"))
+}
