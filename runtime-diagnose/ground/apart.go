@@ -38,7 +38,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 	switch {
 	case len(body) > longestUnsupported || len(body) > room:
 		return TooLong
-	case !onlyLooks(body) && tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(spoke), demands.MatchString(said.ReplaceAllString(withoutStates(ofWords.ReplaceAllString(spoke, "it")), " ")):
+	case !onlyLooks(body) && tellsWhatToDo(spoke), cures.MatchString(so) && !plainNot.MatchString(so), Injected(g.inNoName(spoke)), demands.MatchString(said.ReplaceAllString(withoutStates(ofWords.ReplaceAllString(spoke, "it")), " ")):
 		return Order
 	case !g.Healthy && !g.ofUnharmed(cites) && (len(cites) == 0 || g.ofRoot(cites) || ofTheWhole.MatchString(g.withoutNames(so))) && (goes != "" && !g.said(goes, cites) && !g.ofUnharmedMember(own) || !negation.MatchString(so) && !troubled.MatchString(so) && !badly.MatchString(so) && (!g.beforeIt(cites) || sinceThen.MatchString(so) || hanWhole.MatchString(so)) && ended.MatchString(fineUntil.ReplaceAllString(withoutProgress(notDenied(so), g.support(cites)), "until")) && g.better(so, cites)):
 		return Contradicts

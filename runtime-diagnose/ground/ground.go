@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -139,6 +140,7 @@ type grounds struct {
 	ranks     map[string]string // of pods
 	nodes     map[string]string // of pods
 	members   []string          // the pods of the job
+	ofNames   *regexp.Regexp    // any of the names of the job, its members and their nodes
 	who       map[string]bool   // the pods, nodes and roles of what was read
 	named     map[string]string // of claims, with whole names
 	read      string            // all that was read, as words
@@ -166,6 +168,7 @@ type rest struct {
 func newGrounds(s Shown) *grounds {
 	g := &grounds{Shown: s, items: map[evidence.ID]evidence.Item{}, rests: map[string]rest{}, follows: map[string]Reason{}, shown: map[string]bool{}, told: map[string]string{}, lines: map[evidence.ID][]lineRead{}}
 	g.Items = slices.Clone(s.Items)
+	g.ofNames = anyName(s.Names)
 	g.read = " " + spoken(Clean(s.Prompt)) + " "
 	for _, item := range s.Items {
 		g.read += spoken(Clean(item.Text)) + " | "
@@ -368,12 +371,32 @@ func tellsFailure(q string) bool {
 
 // withoutNames is a claim without the names of the job, its members and their nodes: lm-resume-worker-0 resumes nothing.
 func (g *grounds) withoutNames(body string) string {
-	for _, n := range g.Names {
+	if g.ofNames == nil {
+		return body
+	}
+	return g.ofNames.ReplaceAllString(body, " ")
+}
+
+// inNoName is a claim with "it" for each of these names: whom llm-worker-0 is called like is nobody spoken to.
+func (g *grounds) inNoName(body string) string {
+	if g.ofNames == nil {
+		return body
+	}
+	return g.ofNames.ReplaceAllString(body, "it")
+}
+
+// anyName is one of some names, as a word of its own: the job ft has no part in what is left.
+func anyName(names []string) *regexp.Regexp {
+	var quoted []string
+	for _, n := range slices.SortedFunc(slices.Values(names), func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) }) {
 		if n != "" {
-			body = strings.ReplaceAll(body, n, " ")
+			quoted = append(quoted, regexp.QuoteMeta(n))
 		}
 	}
-	return body
+	if len(quoted) == 0 {
+		return nil
+	}
+	return regexp.MustCompile(`\b(?:` + strings.Join(quoted, "|") + `)\b`)
 }
 
 func (g *grounds) has(id string) bool { _, ok := g.items[evidence.ID(id)]; return ok }

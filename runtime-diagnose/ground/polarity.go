@@ -14,7 +14,7 @@ import (
 
 var (
 	// denier is a word that turns round what stands behind it in its clause.
-	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:stop(?:s|ped)?|ceas(?:es|ed)) (?:to )?(?:be|being)|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
+	denier = lazy.MustCompile(`(?i)\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|lacks?|missing|(?:failed|fails?|failing|failure|unable|refused|refuses|declined|trying|tried|tries|try|attempt(?:s|ed|ing)?|asked|wanted|wants?) to|please|consider|should|must|might|may|could|possible|possibly|[a-z]+n['’]t|(?:stop(?:s|ped)?|ceas(?:es|ed)) (?:to )?(?:be|being)|(?:errors?(?:\(s\))?|failed|fails|failure) (?:(?:while|when|in|during|on) )?[a-z]+ing|(?:before|prior to|instead of) [a-z]+ing)\b|\b0\s?(?:/|of|out of)\s?\d+\b`)
 	// clauseEnd ends a clause, and with it what a denier turns round.
 	clauseEnd = lazy.MustCompile(`[.;:,!?](?:\s|$)|[，；。：]|\n|\b(?:but|so|then|because|while|before)\b`)
 	// short are words of a claim that deny as well, or that say that something was only tried.
@@ -121,7 +121,7 @@ var onlyTried = lazy.MustCompile(`(?i)^(?:(?:trying|tried|tries|try|attempt(?:s|
 var beDone = lazy.MustCompile(`(?i)^ be [a-z]`)
 
 // wentWrong is an error in doing something.
-var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail).*ing$`)
+var wentWrong = lazy.MustCompile(`(?i)^(?:error|fail|before|prior|instead).*ing$`)
 
 // denies says whether a text turns something round, or says that something is lacking.
 func denies(text string) bool {
