@@ -204,3 +204,8 @@ func TestEvaluationEighteenthStrangers(t *testing.T) {
 func TestEvaluationNineteenthStrangers(t *testing.T) {
 	judgeStyled(t, "nineteenth strangers", scenariosOf(t, "strangers_nineteenth"))
 }
+
+// The same of a twentieth, of more wrong answers of those kinds, judged after all that the nineteenth led to.
+func TestEvaluationTwentiethStrangers(t *testing.T) {
+	judgeStyled(t, "twentieth strangers", scenariosOf(t, "strangers_twentieth"))
+}

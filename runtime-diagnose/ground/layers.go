@@ -32,7 +32,7 @@ var layerOf = func() map[string]layer {
 		ofDevice:    "gpu gpus cuda card cards device devices accelerator accelerators",
 		ofProcessor: "cpu cpus core cores",
 		ofNode:      "node nodes host hosts machine machines server servers",
-		runs:        "pod pods container containers process processes job jobs run program script trainer worker workers rank ranks master launcher leader head replica replicas member members index",
+		runs:        "pod pods container containers process processes job jobs run program script trainer training worker workers rank ranks master launcher leader head replica replicas member members index",
 		ofFramework: "pytorch torch tensorflow ray jax horovod deepspeed vllm megatron accelerate lightning mpi mpirun nccl gloo",
 		ofPlatform:  "scheduler kubelet cluster kueue volcano kernel operator",
 	} {
@@ -117,6 +117,32 @@ func (g *grounds) subjectIn(line string, told []string) layer {
 	return noLayer
 }
 
+// ofAnother says whether a line says of something that a claim does not name what the claim says its subject to be: an address that is in use makes
+// no pod so.
+func ofAnother(line, said string, told []string, body string) bool {
+	is, _, _ := strings.Cut(said, " ")
+	words := strings.Fields(line)
+	first := slices.IndexFunc(words, func(w string) bool {
+		return slices.ContainsFunc(told, func(t string) bool { return stem(t) == stem(strings.Trim(w, ".,:;()'\"")) })
+	})
+	if !toBe[is] || first < 0 {
+		return false
+	}
+	has := stemsOf(strings.ReplaceAll(body, "_", " "))
+	if first+1 < len(words) && strings.HasSuffix(words[first], "ed") { // pulled image: that is what was pulled
+		if w := strings.ToLower(words[first+1]); letters(w) && !neutral[w] && !holding[w] && !turnsAside[w] {
+			return !has.has(w)
+		}
+	}
+	for i := first - 1; i >= 0 && !strings.ContainsAny(words[i][len(words[i])-1:], ".,;:"); i-- {
+		w := strings.ReplaceAll(strings.ToLower(words[i]), "_", "")
+		if letters(w) && !neutral[w] && !holding[w] {
+			return !has.has(w) && !strings.Contains(body, words[i])
+		}
+	}
+	return false
+}
+
 // mentions says whether a text has a word or a name of a layer.
 func (g *grounds) mentions(text string, of layer) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '/' }), func(w string) bool { is, _, _ := g.layerOfWord(w); return is == of })
@@ -166,7 +192,7 @@ func (g *grounds) otherLayer(c *claim) bool {
 		}
 		if !slices.ContainsFunc(bearing, func(l layered) bool {
 			is := g.subjectIn(l.text, told)
-			return (is == noLayer || is == of || of >= ofFramework || g.mentions(c.body, is)) && g.speaksOf(l, of, part, c.body)
+			return (is == noLayer || is == of || of >= ofFramework || g.mentions(c.body, is)) && !ofAnother(l.text, said, told, c.body) && g.speaksOf(l, of, part, c.body)
 		}) {
 			return true
 		}

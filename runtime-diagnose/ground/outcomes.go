@@ -48,15 +48,36 @@ func (g *grounds) endedOtherwise(c *claim) bool {
 	}) {
 		whole += "\nended"
 	}
+	has := stemsOf(c.texts)
 	return slices.ContainsFunc(outcomes, func(o struct{ said, told *lazy.Regexp }) bool {
-		if !o.said.MatchString(c.unquoted) {
+		m := o.said.FindStringIndex(c.unquoted)
+		if m == nil {
 			return false
+		}
+		if ends := strings.ToLower(c.unquoted[m[0]:m[1]]); !has.has(ends) && g.ofNoProgram(c.unquoted[:m[0]], has) {
+			return true
 		}
 		if o.said.MatchString("finished") && !denies(c.unquoted) {
 			return !o.told.MatchString(so)
 		}
 		return !o.told.MatchString(whole)
 	})
+}
+
+// ofNoProgram says whether what stands before such a word is a noun of the evidence that runs nothing: a stream, of which another word is said there.
+func (g *grounds) ofNoProgram(before string, has stems) bool {
+	clauses := parts.Split(before, -1)
+	words := strings.Fields(clauses[len(clauses)-1])
+	for i := len(words) - 1; i >= 0 && len(words) < 6; i-- {
+		w := strings.ToLower(strings.Trim(words[i], ".,:;()'\"`"))
+		if of, _, _ := g.layerOfWord(words[i]); of != noLayer || hasDigit(w) {
+			return false
+		}
+		if !toBe[w] && !holding[w] && letters(w) && !neutral[w] {
+			return has.has(w)
+		}
+	}
+	return false
 }
 
 // saidThere are the lines that a claim cites, and what the rules say of them.
