@@ -153,8 +153,13 @@ var ofUnit = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?)-(ms|milliseconds?|seconds?|
 // twoAmounts are the ends of a range with one unit: between 8 and 17 seconds.
 var twoAmounts = lazy.MustCompile(`(?i)\b(between|from|after|some|about|roughly) (\d+(?:\.\d+)?)( (?:and|to|or) |-|–)(\d+(?:\.\d+)?) (ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|bytes?)\b`)
 
+// sameUnit is a time behind another whose unit it shares: the one after 8 seconds, the other after 17.
+var sameUnit = lazy.MustCompile(`(?i)\b(\d+(?:\.\d+)?) (ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?)(\b[^.;\d]* (?:after|in) )(\d+(?:\.\d+)?)([.,;]|$)`)
+
 // inEach writes the unit behind both.
-func inEach(body string) string { return twoAmounts.ReplaceAllString(body, "$1 $2 $5 to $4 $5") }
+func inEach(body string) string {
+	return sameUnit.ReplaceAllString(twoAmounts.ReplaceAllString(body, "$1 $2 $5 to $4 $5"), "$1 $2$3$4 $2$5")
+}
 
 // hanMembers are members that are counted in Chinese.
 var hanMembers = lazy.MustCompile(`(?i)` + hanMember)
@@ -169,6 +174,9 @@ var signalVerb = lazy.MustCompile(`\b(SIG[A-Z]+)(?:ed|['’]d)\b`)
 func (g *grounds) foreign(c *claim) Reason {
 	flat := strings.ToLower(squeeze(c.support))
 	if g.copied(c.body, c.cites) {
+		if g.ofRead(c.cites) {
+			return Word // the rules rest on it, if for a consequence
+		}
 		return Copied
 	}
 	c.plain, c.unquoted = c.body, quotation.ReplaceAllString(c.body, " ")
@@ -211,6 +219,9 @@ func (g *grounds) foreign(c *claim) Reason {
 		g.withFound(c)
 	}
 	if g.elsewhere(of, c.cites) || g.notShown(of, c.support) || g.misplaced(c.plain) {
+		if rest := roleAside.ReplaceAllString(of, " "); rest != of && !g.elsewhere(rest, c.cites) && !g.notShown(rest, c.support) && !g.misplaced(c.plain) {
+			return Word // of that member nothing is said
+		}
 		return Member
 	}
 	if g.ofAbsent(of) {
@@ -252,6 +263,9 @@ func (g *grounds) foreign(c *claim) Reason {
 	c.elsewhere = c.elsewhere || g.readElsewhere(c.plain, c.cites)
 	return g.beyond(c.plain, c.support)
 }
+
+// roleAside is a member by its role, of whom nothing is said to have become: one that somebody waits for.
+var roleAside = lazy.MustCompile(`(?i)\b(?:wait\w* (?:for|on)|until|to reach|to join|to find|to contact|rendezvous (?:on|with|of)|because of) the (?:failed |real )?(?:master|worker|launcher|chief)\b|^\W*the (?:master|worker|launcher|chief) (?:has|had) nothing to do with\b`)
 
 // deniesNext stands before a message that is said not to be there.
 var deniesNext = lazy.MustCompile(`(?i)(?:\b(?:not|no|nor|without(?: an?| any)?|neither|(?:never|not) (?:logs?|logged|prints?|printed|says?|said|writes?|wrote))|没有(?:出现|打印|记录|写出|报告)?|未(?:出现|打印|记录|报告))\s*$`)
@@ -304,11 +318,16 @@ func (g *grounds) contradicted(c *claim) Reason {
 		return Apart
 	case (len(c.cites) > 1 || ofSpecs(c.cites)) && allMembers.MatchString(asserted(c.plain)):
 		return Word // of several it was read, or of what all are made by
+	case eachIs.MatchString(asserted(c.plain)) && universal(asserted(c.plain), c.support):
+		return Word // it tells how a program is made, and not what became of all
 	case allMembers.MatchString(asserted(c.plain)) && universal(asserted(c.plain), c.support):
 		return Member
 	}
 	return g.several(c.plain, c.support, c.cites)
 }
+
+// eachIs is what each member does by its program.
+var eachIs = lazy.MustCompile(`(?i)\b(?:each|every) (?:rank|member|process|worker|replica) (?:computes|expects|needs|has to|must|takes|reads|opens|writes|loads|gets|holds|sends|keeps)\b|\b(?:same|alike|identical) (?:on|for|in) (?:each|every|all) (?:ranks?|members?|process(?:es)?|workers?)\b|\bexpects each\b`)
 
 // ofSpecs says whether a claim cites specifications alone: those of members are of one template.
 func ofSpecs(cites []evidence.ID) bool {

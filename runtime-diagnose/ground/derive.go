@@ -136,6 +136,53 @@ func apartBy(w, text, other string) bool {
 	})
 }
 
+// leftOf is how many are left of others, and theFew are those that were spoken of before: the two ends.
+var (
+	leftOf = lazy.MustCompile(`(?i)\b(?:remaining|other) (\d+)\b`)
+	theFew = lazy.MustCompile(`(?i)\b(?:the|these|those|all|both|at least) (2|3) [a-z]+`)
+)
+
+// ofOwnCount says whether a claim counts by itself what it has: what is left of so many that its evidence counts, or two or three of which it spoke.
+func ofOwnCount(w, said, support string) bool {
+	said = inDigits(said)
+	for _, m := range theFew.FindAllStringSubmatch(said, -1) {
+		if value(m[1]) == value(w) {
+			return true
+		}
+	}
+	for _, m := range leftOf.FindAllStringSubmatch(said, -1) {
+		if value(m[1]) != value(w) {
+			continue
+		}
+		all := digitsOf.FindAllString(said, mostDerived)
+		if slices.ContainsFunc(all, func(n string) bool {
+			return holds(support, n) && (value(n)-value(w) == 1 || slices.ContainsFunc(all, func(o string) bool { return value(n)-value(o) == value(w) }))
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// perSecond is how much there is of something in a second.
+var perSecond = lazy.MustCompile(`(?i)^(\d+(?:\.\d+)?) ?([kmgt]i?b)/s$`)
+
+// rateOf says whether that is what a text has of bytes in what it has of seconds, roughly.
+func rateOf(w, texts string) bool {
+	m := perSecond.FindStringSubmatch(w)
+	if m == nil {
+		return false
+	}
+	want := value(m[1]) * units[strings.ToLower(m[2])]
+	of := amount.FindAllStringSubmatch(texts+" ", mostDerived)
+	return slices.ContainsFunc(of, func(a []string) bool {
+		return !clock[strings.ToLower(a[2])] && slices.ContainsFunc(of, func(b []string) bool {
+			took := value(b[1]) * units[strings.ToLower(b[2])]
+			return clock[strings.ToLower(b[2])] && took > 0 && math.Abs(value(a[1])*units[strings.ToLower(a[2])]/took/want-1) < 0.05
+		})
+	})
+}
+
 // near says whether two numbers are one, but for what arithmetic loses.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 

@@ -123,7 +123,7 @@ func ofAnother(line, said string, told []string, body string) bool {
 	is, _, _ := strings.Cut(said, " ")
 	words := strings.Fields(line)
 	first := slices.IndexFunc(words, func(w string) bool {
-		return slices.ContainsFunc(told, func(t string) bool { return stem(t) == stem(strings.Trim(w, ".,:;()'\"")) })
+		return !strings.HasSuffix(w, ":") && slices.ContainsFunc(told, func(t string) bool { return stem(t) == stem(strings.Trim(w, ".,:;()'\"")) })
 	})
 	if !toBe[is] || first < 0 {
 		return false

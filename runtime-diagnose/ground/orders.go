@@ -8,7 +8,7 @@ import (
 )
 
 // chat are the marks and words by which a text speaks to a model or for one.
-var chat = lazy.MustCompile(`(?i)<\|?/?(?:im_start|im_end|system|endoftext|assistant|user)\b|\[/?INST\]|^\W{0,4}(?:system|assistant|user|human|developer)\s*[:：]|\b(?:previous|prior|above|earlier|all) instructions?\b|\b(?:language model|as an ai|llm|nominate[ds]?|nomination)\b|\b(?:healthy|solution|analysis)\s*[:：]|\byou (?:must|should|are now|have to|need to)\b|\b(?:job|run|training) is (?:healthy|fine|well)\b|忽略.{0,8}指令|提名`)
+var chat = lazy.MustCompile(`(?i)<\|?/?(?:im_start|im_end|system|endoftext|assistant|user)\b|\[/?INST\]|^\W{0,4}(?:system|assistant|user|human|developer)\s*[:：]|\b(?:previous|prior|above|earlier|all) instructions?\b|\b(?:language model|as an ai|llms?(?:$|[^\w-])|nominate[ds]?|nomination)\b|\b(?:healthy|solution|analysis)\s*[:：]|\byou (?:must|should|are now|have to|need to)\b|\b(?:job|run|training) is (?:healthy|fine|well)\b|忽略.{0,8}指令|提名`)
 
 // addressed are the words and marks by which a text speaks to a model, whoever's log it stands in.
 var addressed = lazy.MustCompile(`(?i)<\|?/?(?:im_start|im_end|endoftext)\b|\[/?INST\]|<<SYS>>|</?(?:invoke|function_calls?|tool_calls?)\b|"(?:role|tool_calls?|function_call)"\s*:|` +
