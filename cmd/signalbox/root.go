@@ -73,7 +73,11 @@ before they run, and explains why they wait or fail.`,
 				return needsCommand(c, []string{word}) // which no flag of a command can be read before
 			}
 		}
-		return shell.Usagef("%s%s; see %s --help", terminal.OneLine(err.Error()), flagMeant(c, err), c.CommandPath())
+		meant := flagMeant(c, err)
+		if !strings.HasSuffix(meant, "?") {
+			meant += "; see " + c.CommandPath() + " --help"
+		}
+		return shell.Usagef("%s%s", terminal.OneLine(err.Error()), meant)
 	})
 	root.Version = build.Read().String()
 	root.SetVersionTemplate("{{.Version}}\n")

@@ -115,8 +115,8 @@ func TestDescriptionsAreAsWideAsTheTerminal(t *testing.T) {
 // TestHelpOfNoCommand is as wrong as the word in front, and says what is meant.
 func TestHelpOfNoCommand(t *testing.T) {
 	for args, want := range map[string]string{
-		"help fti":        `signalbox: no command is called "fti"; did you mean "fit"?; see signalbox --help` + "\n",
-		"help policy tst": `signalbox: policy: "tst" is no command; did you mean "test"?; expected audit, bench, check, new, replay or test` + "\n",
+		"help fti":        `signalbox: no command is called "fti"; did you mean "fit"?` + "\n",
+		"help policy tst": `signalbox: policy: "tst" is no command; expected audit, bench, check, new, replay or test; did you mean "test"?` + "\n",
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, strings.Fields(args))

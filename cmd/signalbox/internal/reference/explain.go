@@ -139,15 +139,15 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 		return err
 	}
 	if said := saidBy(all, name); len(said) > 0 {
-		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of it:\n", sh.Name, name)
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these mention it:\n", sh.Name, name)
 		return explainSort(sh, format, said, name)
 	}
 	if near := check.DidYouMean(name, names).String(); near != "" {
-		return shell.Usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.Name)
+		return shell.Usagef("nothing is called %q; %s list shows all names%s", name, sh.Name, near)
 	}
 	parts := strings.ReplaceAll(name, "-", " ")
 	if said := saidBy(all, parts); len(said) > 0 { // a name made as ours are
-		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of its words:\n", sh.Name, name)
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these mention its words:\n", sh.Name, name)
 		return explainSort(sh, format, said, parts)
 	}
 	return shell.Usagef("nothing is called %q; %s list shows all names", name, sh.Name)
