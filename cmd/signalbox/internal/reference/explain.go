@@ -336,8 +336,16 @@ func explainLine(sh *shell.Shell, line string, folders []string) error {
 	if err != nil {
 		return err
 	}
+	page := terminal.NewPage(sh.Out)
+	explain := func(line string) error {
+		var b strings.Builder
+		if err := oneline.Explain(&b, catalog, line); err != nil {
+			return err
+		}
+		return page.Write(b.String())
+	}
 	if line != "-" {
-		return oneline.Explain(sh.Out, catalog, line)
+		return explain(line)
 	}
 	n := 0
 	in := bufio.NewScanner(sh.In)
@@ -350,7 +358,7 @@ func explainLine(sh *shell.Shell, line string, folders []string) error {
 			if n > 1 {
 				fmt.Fprintln(sh.Out)
 			}
-			if err := oneline.Explain(sh.Out, catalog, line); err != nil {
+			if err := explain(line); err != nil {
 				return err
 			}
 		}
