@@ -148,7 +148,7 @@ func TestSourcesAreOneSet(t *testing.T) {
 	rule := policy("b", `deny contains "never" if input.job.gpus > 65`)
 	for name, tc := range map[string]struct{ test, want string }{
 		"a test fails":        {"package signalbox.b_test\n\nimport data.signalbox.b\n\ntest_it if count(b.deny) == 1 with input as {\"job\": {\"gpus\": 65}}", "tests of policies fail: b_test.rego:5 test_it: it is not true"},
-		"a test is no Rego":   {"package x\n\ntest_it if {", "load policy b_test.rego: b_test.rego:"},
+		"a test is no Rego":   {"package x\n\ntest_it if {", "load policy b_test.rego:"},
 		"a test is undefined": {"package signalbox.b_test\n\ntest_it if data.signalbox.b.whatever(1)", "compile tests of policies: b_test.rego:3: "},
 	} {
 		if err := registry.Swap(files("b.rego", rule, "b_test.rego", tc.test)); err == nil || !strings.Contains(err.Error(), tc.want) {

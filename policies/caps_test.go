@@ -44,7 +44,7 @@ func TestAShortSecretIsNotLookedForInOtherTexts(t *testing.T) {
 func TestALongLineIsNotShown(t *testing.T) {
 	for length, want := range map[int]bool{mostShown: true, mostShown + 1: false} {
 		at := &ast.Location{File: "a.rego", Row: 1, Col: 1}
-		if got := caret(at, []source{{"a.rego", []byte(strings.Repeat("x", length))}}); (got != "") != want {
+		if got := caret(at, []source{{name: "a.rego", text: []byte(strings.Repeat("x", length))}}); (got != "") != want {
 			t.Errorf("a line of %d: %q", length, got)
 		}
 	}

@@ -38,7 +38,7 @@ func coveredBy(by *cover.Cover, rules []source) ([]Covered, error) {
 	for _, s := range rules {
 		parsed, err := parseModule(s)
 		if err != nil {
-			return nil, fmt.Errorf("load policy %s: %w", s.name, err)
+			return nil, s.broken(err)
 		}
 		modules[s.name] = parsed
 	}

@@ -24,26 +24,26 @@ func merge(documents []source) (map[string]any, error) {
 	for _, d := range documents {
 		raw, err := yaml.YAMLToJSONStrict(d.text)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("load data %s: %w", d.name, err))
+			errs = append(errs, fmt.Errorf("load data %s: %w", d.at, err))
 			continue
 		}
 		var object map[string]any
 		if err := json.Unmarshal(raw, &object); err != nil {
-			errs = append(errs, fmt.Errorf("load data %s: want an object at the top", d.name))
+			errs = append(errs, fmt.Errorf("load data %s: want an object at the top", d.at))
 			continue
 		}
 		if err := settings(object); err != nil {
-			errs = append(errs, fmt.Errorf("load data %s: %w", d.name, err))
+			errs = append(errs, fmt.Errorf("load data %s: %w", d.at, err))
 			continue
 		}
 		config := map[string]any{"config": object["config"]}
 		delete(object, "config") // said last: what contradicts is named where it is written
-		err = overlay(data, object, "data", d.name, from)
+		err = overlay(data, object, "data", d.at, from)
 		if err == nil && config["config"] != nil {
-			err = overlay(data, config, "data", d.name, from)
+			err = overlay(data, config, "data", d.at, from)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("load data %s: %w", d.name, err))
+			errs = append(errs, fmt.Errorf("load data %s: %w", d.at, err))
 		}
 	}
 	return data, errors.Join(errs...)
@@ -121,7 +121,7 @@ func reserved(data map[string]any, modules []module) error {
 	for _, m := range modules {
 		first, _, _ := strings.Cut(m.doc.Package, ".")
 		if _, ok := data[first]; ok && m.conftest {
-			return fmt.Errorf("load data: data.%s is the place of the rules in %s; write settings below config", first, m.file)
+			return fmt.Errorf("load data: data.%s is the place of the rules in %s; write settings below config", first, m.at)
 		}
 	}
 	under, ok := data["signalbox"].(map[string]any)
@@ -131,7 +131,7 @@ func reserved(data map[string]any, modules []module) error {
 	for _, m := range modules {
 		name, _, _ := strings.Cut(strings.TrimPrefix(m.doc.Package, "signalbox."), ".")
 		if _, ok := under[name]; ok {
-			return fmt.Errorf("load data: data.signalbox.%s is the place of the policy in %s; write settings below config", name, m.file)
+			return fmt.Errorf("load data: data.signalbox.%s is the place of the policy in %s; write settings below config", name, m.at)
 		}
 	}
 	return nil

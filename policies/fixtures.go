@@ -150,7 +150,7 @@ func withData(ctx context.Context, fsys fs.FS, dir string, rules, documents []so
 	text, err := fs.ReadFile(fsys, name)
 	switch {
 	case err == nil:
-		documents = append(slices.Clone(documents), source{name, text})
+		documents = append(slices.Clone(documents), sourceIn(fsys, name, text))
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}

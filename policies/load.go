@@ -23,10 +23,34 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
+// Located is a source that knows where its files lie. What is wrong with a file is said with that path, not with the name that
+// the file has in the source.
+type Located interface {
+	fs.FS
+	Path(name string) string
+}
+
 // source is one file of a set.
 type source struct {
-	name string
+	name string // in its source
+	at   string // as errors name it
 	text []byte
+}
+
+func sourceIn(fsys fs.FS, name string, text []byte) source {
+	at := name
+	if l, ok := fsys.(Located); ok {
+		at = l.Path(name)
+	}
+	return source{name, at, text}
+}
+
+// broken is an error of a file of rules. The faults that a parser finds name the file themselves.
+func (s source) broken(err error) error {
+	if _, named := err.(*placedError); named { //nolint:errorlint // one that is wrapped has other words before the name
+		return fmt.Errorf("load policy %w", err)
+	}
+	return fmt.Errorf("load policy %s: %w", s.at, err)
 }
 
 func load(ctx context.Context, from []fs.FS) (*set, error) {
@@ -136,7 +160,7 @@ func eachFile(fsys fs.FS, take func(source)) error {
 		}
 		text, err := fs.ReadFile(fsys, name)
 		if err == nil {
-			take(source{name, text})
+			take(sourceIn(fsys, name, text))
 		}
 		return err
 	})
@@ -292,10 +316,10 @@ func short(errs ast.Errors, in []source) error {
 			line += meant(d)
 		}
 		if e.Location != nil {
-			line = fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Row, line)
+			line = fmt.Sprintf("%s:%d: %s", nameFor(e.Location.File, in), e.Location.Row, line)
 		}
 		if e.Code == ast.ParseErr && e.Location != nil && e.Details != nil {
-			line = fmt.Sprintf("%s:%d:%d: %s", e.Location.File, e.Location.Row, e.Location.Col, e.Message)
+			line = fmt.Sprintf("%s:%d:%d: %s", nameFor(e.Location.File, in), e.Location.Row, e.Location.Col, e.Message)
 			if shown := e.Details.Lines(); len(shown) > 0 {
 				line += ", in: " + strings.TrimSpace(shown[0])
 			}
@@ -303,6 +327,14 @@ func short(errs ast.Errors, in []source) error {
 		lines = append(lines, line)
 	}
 	return &placedError{strings.Join(lines, "; "), shown}
+}
+
+// nameFor is how errors name a file that its source names so; of two with one name, the first.
+func nameFor(name string, in []source) string {
+	if i := slices.IndexFunc(in, func(s source) bool { return s.name == name }); i >= 0 {
+		return in[i].at
+	}
+	return name
 }
 
 // placedError is an error in one line, and the places that it is about, each with a caret.
@@ -351,7 +383,7 @@ func caret(at *ast.Location, in []source) string {
 		}
 		return ' '
 	}, line[:at.Col-1])
-	where := fmt.Sprintf("  %s:%d | ", at.File, at.Row)
+	where := fmt.Sprintf("  %s:%d | ", in[of].at, at.Row)
 	return where + line + "\n" + strings.Repeat(" ", len(where)) + before + "^"
 }
 

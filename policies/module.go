@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -41,7 +40,8 @@ const FailureClosed = "closed"
 
 // module is one parsed file.
 type module struct {
-	file    string
+	file    string // names it in the set
+	at      string // names it in errors
 	ast     *ast.Module
 	doc     Doc
 	rules   []string // deny, warn
@@ -59,26 +59,27 @@ var policyName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 func parse(rules []source) ([]module, error) {
 	var out []module
 	var errs []error
-	seen := map[string]string{}
+	seen := map[string]source{} // by package
 	for _, s := range rules {
 		m, err := parseOne(s)
 		if err != nil {
 			for _, fault := range faults(err) {
-				errs = append(errs, fmt.Errorf("load policy %s: %w", s.name, fault))
+				errs = append(errs, s.broken(fault))
 			}
 			if m.doc.Name == "" {
 				continue
 			}
 		}
-		if other := seen[m.doc.Package]; other != "" && !m.conftest {
-			if _, err := fs.Stat(Library(), other); err == nil {
-				other += ", which is built in,"
+		if other, taken := seen[m.doc.Package]; taken && !m.conftest {
+			holder := other.at
+			if libraryTexts()[string(other.text)] {
+				holder += ", which is built in,"
 			}
-			errs = append(errs, fmt.Errorf("load policy %s: package %s is in %s already; a package is one file", s.name, m.doc.Package, other))
+			errs = append(errs, s.broken(fmt.Errorf("package %s is in %s already; a package is one file", m.doc.Package, holder)))
 			continue
 		}
-		seen[m.doc.Package] = s.name
-		m.file, m.builtIn = unique(out, s.name), libraryTexts()[string(s.text)]
+		seen[m.doc.Package] = s
+		m.file, m.at, m.builtIn = unique(out, s.name), s.at, libraryTexts()[string(s.text)]
 		out = append(out, m)
 	}
 	return out, errors.Join(errs...)

@@ -74,7 +74,7 @@ func TestLoadHoldsPoliciesToTheirForm(t *testing.T) {
 		"the environment":              {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if opa.runtime().env.HOME`)), "undefined function opa.runtime"},
 		"the clock":                    {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if time.now_ns() > 0`)), "undefined function time.now_ns"},
 		"name resolution":              {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if net.lookup_ip_addr("x")`)), "undefined function net.lookup_ip_addr"},
-		"no Rego":                      {files("a.rego", policy("a", "deny contains")), "load policy a.rego: a.rego:8:"},
+		"no Rego":                      {files("a.rego", policy("a", "deny contains")), "load policy a.rego:8:"},
 		"two of one name":              {files("a.rego", policy("a", good), "b.rego", policy("a", good)), "load policy b.rego: package signalbox.a is in a.rego already"},
 		"every broken file":            {files("a.rego", "package x", "b.rego", "package y"), "load policy b.rego"},
 		"data in two files":            {files("a.rego", policy("a", good), "x.yaml", "signalbox: {limit: 1}", "y.json", `{"signalbox": {"most": 2}}`), ""},

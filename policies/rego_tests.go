@@ -26,7 +26,7 @@ func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source, trace
 	add := func(s source) error {
 		parsed, err := parseModule(s)
 		if err != nil {
-			return fmt.Errorf("load policy %s: %w", s.name, err)
+			return s.broken(err)
 		}
 		if parsed != nil {
 			modules[s.name] = parsed
@@ -42,8 +42,9 @@ func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source, trace
 		if err != nil {
 			return err
 		}
-		all = append(all, source{name, text})
-		return add(source{name, text})
+		test := sourceIn(fsys, name, text)
+		all = append(all, test)
+		return add(test)
 	})
 	if err != nil || tests == 0 {
 		return nil, err

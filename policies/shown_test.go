@@ -12,7 +12,7 @@ import (
 // TestErrorsShowLineAndCaret: of the parser and of the compiler; in one line for annotations, with the place for terminals.
 func TestErrorsShowLineAndCaret(t *testing.T) {
 	cases := map[string]struct{ rules, want string }{
-		"no Rego": {"deny contains msg if {\n\tmsg := \"no\" +\n}", `load policy a.rego: a.rego:10:1: unexpected } token, in: }
+		"no Rego": {"deny contains msg if {\n\tmsg := \"no\" +\n}", `load policy a.rego:10:1: unexpected } token, in: }
   a.rego:10 | }
               ^`},
 		"a misspelt field": {"deny contains \"no\" if {\n\tinput.job.gpuz > 8\n}", `compile policies: a.rego:9: undefined ref: input.job.gpuz; did you mean "gpus"?

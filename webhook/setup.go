@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log"
@@ -77,8 +76,8 @@ type Webhook struct {
 func New(ctx context.Context, o Options) (*Webhook, error) {
 	o.Address = cmp.Or(o.Address, ":9443")
 	if o.ClientCAFile != "" {
-		if _, err := callers(o.ClientCAFile); err != nil {
-			return nil, err
+		if _, err := mounted.Certificates(o.ClientCAFile); err != nil {
+			return nil, fmt.Errorf("read who may call the webhook: %w", err)
 		}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
@@ -223,27 +222,15 @@ func (w *Webhook) tls() *tls.Config {
 	}
 	strict := c.Clone()
 	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		signers, err := callers(w.o.ClientCAFile)
+		signers, err := mounted.Certificates(w.o.ClientCAFile)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read who may call the webhook: %w", err)
 		}
 		own := strict.Clone()
 		own.ClientAuth, own.ClientCAs = tls.RequireAndVerifyClientCert, signers
 		return own, nil
 	}
 	return c
-}
-
-func callers(file string) (*x509.CertPool, error) {
-	text, err := mounted.Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("read who may call the webhook: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("read who may call the webhook: %s holds no certificate", file)
-	}
-	return pool, nil
 }
 
 // quiet passes net/http's complaints (a probe that hangs up, a scanner) on as detail.

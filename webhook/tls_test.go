@@ -86,7 +86,7 @@ func TestCallersShowACertificate(t *testing.T) {
 	if err := call(); err == nil {
 		t.Error("nobody shows a certificate and is let in")
 	}
-	if _, err := callers(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := New(t.Context(), Options{Address: "127.0.0.1:0", ClientCAFile: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("a file that is not there names callers")
 	}
 }

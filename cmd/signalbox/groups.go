@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,13 +63,9 @@ func needsCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 && c.Name() == "config" && shell.NamesFile(args[0]) {
 		return shell.Usagef("%s: %s; %[1]s check %[3]s reads settings", c.CommandPath(), have, args[0])
 	}
-	elsewhere := ""
+	more := ""
 	if len(args) > 0 {
-		near := check.DidYouMean(args[0], names).String()
-		have += near
-		if near == "" {
-			elsewhere = speaking(c, args[0])
-		}
+		more = cmp.Or(check.DidYouMean(args[0], names).String(), mentioned(c, args[0]))
 	}
-	return shell.Usagef("%s: %s; expected %s%s", c.CommandPath(), have, terminal.OrList(names), elsewhere)
+	return shell.Usagef("%s: %s; expected %s%s", c.CommandPath(), have, terminal.OrList(names), more)
 }

@@ -39,7 +39,7 @@ func newRoot(sh *shell.Shell) *cobra.Command {
 		Long: `Signalbox reviews distributed training jobs (PyTorchJob, TrainJob, MPIJob, JobSet …)
 before they run, and explains why they wait or fail.`,
 		Example: fmt.Sprintf(`  %[1]s check job.yaml                      what is wrong with a manifest
-  %[1]s fit job.yaml                        is there room for all its pods at once, and where
+  %[1]s fit job.yaml                        whether all its pods fit, and where
   %[1]s diagnose pytorchjob/train -n ml     why it waits or failed
   %[1]s diagnose logs/                      the same from files, without a cluster
   %[1]s get jobs -A                         every training job, what hurts first`, sh.Name),
@@ -73,7 +73,11 @@ before they run, and explains why they wait or fail.`,
 				return needsCommand(c, []string{word}) // which no flag of a command can be read before
 			}
 		}
-		return shell.Usagef("%s%s; see %s --help", terminal.OneLine(err.Error()), flagMeant(c, err), c.CommandPath())
+		meant := flagMeant(c, err)
+		if !strings.HasSuffix(meant, "?") {
+			meant += "; see " + c.CommandPath() + " --help"
+		}
+		return shell.Usagef("%s%s", terminal.OneLine(err.Error()), meant)
 	})
 	root.Version = build.Read().String()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -89,7 +93,7 @@ before they run, and explains why they wait or fail.`,
 	root.InitDefaultHelpCmd()
 	headings(root)
 	groups(root)
-	useUsage(root, sh)
+	useHelp(root, sh)
 	if len(sh.Typed) > 0 && strings.HasPrefix(sh.Typed[0], cobra.ShellCompRequestCmd) {
 		unquoteFlags(root)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,8 +26,10 @@ func noCommand(root *cobra.Command, sh *shell.Shell, word string) error {
 			return shell.Usagef("no command is called %q; %s", word, fmt.Sprintf(i.says, sh.Name))
 		}
 	}
-	meant := check.DidYouMean(word, names).String()
-	return shell.Usagef("no command is called %q%s; see %s --help", word, cmp.Or(meant, speaking(root, word)), sh.Name)
+	if meant := check.DidYouMean(word, names).String(); meant != "" {
+		return shell.Usagef("no command is called %q%s", word, meant)
+	}
+	return shell.Usagef("no command is called %q%s; see %s --help", word, mentioned(root, word), sh.Name)
 }
 
 // instead are the commands that do what words ask for which other programs have and Signalbox has not.
@@ -146,7 +147,7 @@ func otherFlag(c *cobra.Command, refused *pflag.Flag, value string) (meant strin
 	return meant
 }
 
-// mentions are the commands and flags below a command that speak of a word which is none of their names: "diff" is what
+// mentions are the commands and flags below a command that mention a word which is none of their names: "diff" is what
 // check --fix prints. Commands come first, a flag once with the first command that has it.
 func mentions(c *cobra.Command, word string) []string {
 	var commands, flags []string
@@ -173,31 +174,31 @@ func mentions(c *cobra.Command, word string) []string {
 	return slices.Concat(commands, flags)
 }
 
-// mostMentions is how many places are named that speak of a word; the others are counted.
+// mostMentions is how many places are named that mention a word; the others are counted.
 const mostMentions = 3
 
-// speaking is "; of it speaks signalbox check --fix" for a word that is no command; empty: nothing does.
-func speaking(c *cobra.Command, word string) string {
+// mentioned is "; signalbox check --fix mentions it" for a word that is no command; empty: nothing does.
+func mentioned(c *cobra.Command, word string) string {
 	found := mentions(c, word)
 	if n := len(found) - mostMentions; n > 0 {
 		found = append(found[:mostMentions], fmt.Sprintf("%d more", n))
 	}
-	return speak(found)
+	return mentionedBy(found)
 }
 
-// speak says which places speak of a word; empty: none does.
-func speak(found []string) string {
+// mentionedBy says which places mention a word; empty: none does.
+func mentionedBy(found []string) string {
 	switch last := len(found) - 1; last {
 	case -1:
 		return ""
 	case 0:
-		return "; of it speaks " + found[0]
+		return "; " + found[0] + " mentions it"
 	default:
-		return "; of it speak " + strings.Join(found[:last], ", ") + " and " + found[last]
+		return "; " + strings.Join(found[:last], ", ") + " and " + found[last] + " mention it"
 	}
 }
 
-// expects is what a command takes, for a flag that it has not: the command that is called so, the flag that speaks of
+// expects is what a command takes, for a flag that it has not: the command that is called so, the flag that mentions
 // the word, or how it is used.
 func expects(c *cobra.Command, name string) string {
 	for _, sub := range c.Root().Commands() {
@@ -212,7 +213,7 @@ func expects(c *cobra.Command, name string) string {
 		}
 	})
 	if len(found) > 0 && len(found) <= mostMentions {
-		return speak(found)
+		return mentionedBy(found)
 	}
 	return "; expected " + strings.TrimSuffix(c.UseLine(), " [flags]")
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
@@ -54,6 +56,39 @@ func TestHelpNamesFlagsOfKubectlOnce(t *testing.T) {
 	}
 }
 
+// TestListsOfHelpAreAsWideAsTheTerminal: of commands and flags; a name that is longer than the room for names has its
+// description below, and the others keep theirs beside them.
+func TestListsOfHelpAreAsWideAsTheTerminal(t *testing.T) {
+	for _, width := range []int{40, 60, 80} {
+		t.Setenv("COLUMNS", strconv.Itoa(width))
+		for _, args := range []string{"--help", "check --help", "diagnose --help", "list --help", "policy --help"} {
+			var out bytes.Buffer
+			if code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &out, Now: time.Now}, strings.Fields(args)); code != shell.ExitFine {
+				t.Fatalf("exit code %d: %s", code, out.String())
+			}
+			_, lists, _ := strings.Cut(out.String(), "\nExamples:\n")
+			_, lists, _ = strings.Cut(lists, "\n\n") // examples are copied whole
+			for line := range strings.Lines(lists) {
+				line = strings.TrimSuffix(line, "\n")
+				if n := len([]rune(line)); n > width {
+					t.Errorf("%s: %d of %d columns: %s", args, n, width, line)
+				}
+				if strings.HasSuffix(line, " ") {
+					t.Errorf("%s at %d columns: %q ends with a space", args, width, line)
+				}
+			}
+		}
+	}
+	const want = `  -k         short
+      --much-too-long-a-name
+             one two
+             three
+`
+	if diff := cmp.Diff(want, twoColumns([][2]string{{"-k      ", "short"}, {"    --much-too-long-a-name", "one two three"}}, 24)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestDescriptionsAreAsWideAsTheTerminal: lines of a paragraph are joined and broken anew; what is indented stays.
 func TestDescriptionsAreAsWideAsTheTerminal(t *testing.T) {
 	t.Setenv("COLUMNS", "60")
@@ -80,8 +115,8 @@ func TestDescriptionsAreAsWideAsTheTerminal(t *testing.T) {
 // TestHelpOfNoCommand is as wrong as the word in front, and says what is meant.
 func TestHelpOfNoCommand(t *testing.T) {
 	for args, want := range map[string]string{
-		"help fti":        `signalbox: no command is called "fti"; did you mean "fit"?; see signalbox --help` + "\n",
-		"help policy tst": `signalbox: policy: "tst" is no command; did you mean "test"?; expected audit, bench, check, new, replay or test` + "\n",
+		"help fti":        `signalbox: no command is called "fti"; did you mean "fit"?` + "\n",
+		"help policy tst": `signalbox: policy: "tst" is no command; expected audit, bench, check, new, replay or test; did you mean "test"?` + "\n",
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), &shell.Shell{Name: "signalbox", Out: &out, Err: &errs, Now: time.Now}, strings.Fields(args))

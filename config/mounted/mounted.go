@@ -5,6 +5,7 @@
 package mounted
 
 import (
+	"crypto/x509"
 	"fmt"
 	"io"
 	"os"
@@ -33,4 +34,17 @@ func Read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: it has more than %d KiB", name, mostFile>>10)
 	}
 	return text, err
+}
+
+// Certificates are those of a file in PEM.
+func Certificates(name string) (*x509.CertPool, error) {
+	text, err := Read(name)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s holds no certificate (PEM)", name)
+	}
+	return pool, nil
 }

@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,14 +69,11 @@ func (p *Provider) Start(ctx context.Context) error {
 func New(o Options) (*Provider, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute, MaxIdleConns: 1}
 	if o.CAFile != "" {
-		text, err := mounted.Read(o.CAFile)
+		roots, err := mounted.Certificates(o.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("prepare tracing: %w", err)
 		}
-		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-		if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("prepare tracing: %s holds no certificate", o.CAFile)
-		}
+		transport.TLSClientConfig.RootCAs = roots
 	}
 	out := &exporter{o: o, client: &http.Client{
 		Transport: transport, Timeout: callTime,

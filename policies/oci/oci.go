@@ -8,7 +8,6 @@ package oci
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,13 +144,9 @@ func (p Place) open() (*remote.Repository, error) {
 	repository.PlainHTTP = p.PlainHTTP
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
 	if p.CA != "" {
-		text, err := mounted.Read(p.CA)
+		pool, err := mounted.Certificates(p.CA)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificates of the registry: %w", err)
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("read the certificates of the registry: %s holds none", p.CA)
 		}
 		transport.TLSClientConfig.RootCAs = pool
 	}

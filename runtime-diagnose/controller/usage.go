@@ -3,10 +3,8 @@ package controller
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -19,6 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/config/bounded"
 	"github.com/signalbox-dev/signalbox/config/mounted"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
@@ -60,13 +59,9 @@ func usage(c config.Prometheus) (func(context.Context, UsageOf) (Usage, error), 
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if c.CAFile != "" {
-		pem, err := mounted.Read(c.CAFile)
+		roots, err := mounted.Certificates(c.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("read diagnosis.running.prometheus.caFile: %w", err)
-		}
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read diagnosis.running.prometheus.caFile: %s holds no certificate (PEM)", c.CAFile)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
@@ -129,22 +124,9 @@ type boundedAnswers struct{ next http.RoundTripper }
 func (b boundedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(r)
 	if err == nil {
-		resp.Body = &boundedAnswer{resp.Body, mostUsage}
+		resp.Body = bounded.Body(resp.Body, mostUsage, "the answer")
 	}
 	return resp, err
-}
-
-type boundedAnswer struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *boundedAnswer) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)]) // one more, to see that there is one
-	if b.left -= int64(n); b.left < 0 {
-		return n, fmt.Errorf("the answer has more than %d MiB", mostUsage>>20)
-	}
-	return n, err
 }
 
 // bearer puts the token of a file into every request; it is read anew, because tokens change.

@@ -131,7 +131,7 @@ func TestOpenAIFailsClearly(t *testing.T) {
 	}{
 		"the server has an error":    {model: fakellm.Broken, want: "ask model broken: error, status code: 500"},
 		"a proxy answers with HTML":  {model: fakellm.Garbled, want: "ask model garbled: the answer is no JSON"},
-		"an answer without an end":   {model: fakellm.Endless, want: "the answer has more than 1048576 bytes"},
+		"an answer without an end":   {model: fakellm.Endless, want: "the answer has more than 1 MiB"},
 		"no answer before the limit": {model: fakellm.Silent, want: "ask model silent: ", wantIs: context.DeadlineExceeded},
 	}
 	for name, tc := range cases {

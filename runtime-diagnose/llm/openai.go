@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/signalbox-dev/signalbox/config/bounded"
 	"github.com/signalbox-dev/signalbox/config/mounted"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -295,13 +295,9 @@ func transportOf(p Profile) (http.RoundTripper, error) {
 		next.Proxy = http.ProxyURL(proxy)
 	}
 	if p.CAFile != "" {
-		pem, err := mounted.Read(p.CAFile)
+		pool, err := mounted.Certificates(p.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("read certificates: %w", err)
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read certificates %s: no PEM certificate in it", p.CAFile)
 		}
 		next.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
@@ -332,7 +328,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if asks, ok := r.Context().Value(wantedKey{}).(*wanted); ok && resp.StatusCode >= 400 {
 		asks.after.Store(int64(readRetryAfter(resp.Header.Get("Retry-After"), time.Now())))
 	}
-	resp.Body = &capped{body: resp.Body, left: maxBody}
+	resp.Body = bounded.Body(resp.Body, maxBody, "the answer")
 	if asks, ok := r.Context().Value(wantedKey{}).(*wanted); ok && resp.StatusCode == http.StatusOK && r.Header.Get("Accept") != "text/event-stream" {
 		asks.refusal.Store(refusalIn(resp))
 	}
@@ -381,26 +377,6 @@ func (p Profile) key() (string, error) {
 	}
 	return strings.TrimSpace(string(b)), nil
 }
-
-// capped fails a body that is longer than left bytes.
-type capped struct {
-	body io.ReadCloser
-	left int64
-}
-
-func (c *capped) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, fmt.Errorf("the answer has more than %d bytes", maxBody)
-	}
-	if int64(len(p)) > c.left {
-		p = p[:c.left]
-	}
-	n, err := c.body.Read(p)
-	c.left -= int64(n)
-	return n, err
-}
-
-func (c *capped) Close() error { return c.body.Close() }
 
 // secretHeader is the name of a header that says who asks.
 var secretHeader = regexp.MustCompile(`(?i)auth|key|token|secret|cookie|password`)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -39,13 +38,8 @@ func newReceiver(r Receiver) (*receiver, error) {
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute, MaxIdleConns: 1}
 	if r.CAFile != "" {
-		text, err := mounted.Read(r.CAFile)
-		if err != nil {
+		if transport.TLSClientConfig.RootCAs, err = mounted.Certificates(r.CAFile); err != nil {
 			return nil, err
-		}
-		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-		if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s holds no certificate", r.CAFile)
 		}
 	}
 	out.client = &http.Client{

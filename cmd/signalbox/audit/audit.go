@@ -154,7 +154,7 @@ func (f *auditFlags) run(ctx context.Context, sh *shell.Shell) error {
 			return err
 		}
 		if len(objects) == 0 && f.files.Selector == "" {
-			return shell.Usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, kubectl get KIND -A -o yaml without it: --snapshot jobs.yaml --snapshot cluster.yaml", terminal.OrList(f.from.Snapshot))
+			return shell.Usagef("no training job is in %s; signalbox snapshot --jobs saves them with the cluster, and a file of jobs may stand beside it: --snapshot jobs.yaml", terminal.OrList(f.from.Snapshot))
 		}
 		f.take(in, objects, *f.from.Kube.Namespace)
 	} else {

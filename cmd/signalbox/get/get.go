@@ -136,21 +136,21 @@ func JobsOfKind(args []string) []string {
 // wrong says which filter names what no job can be.
 func (f *Flags) wrong(sh *shell.Shell) error {
 	if f.kind != "" && apiserver.KindCalled(f.kind) == nil {
-		return shell.Usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), apiserver.KindWords()), sh.Name)
+		return shell.Usagef("no kind of job is called %q; %s list kinds shows all%s", f.kind, sh.Name, check.DidYouMean(strings.ToLower(f.kind), apiserver.KindWords()))
 	}
 	if slugs := categorySlugs(); f.category != "" && !slices.Contains(slugs, f.category) {
 		meant := check.DidYouMean(f.category, slugs).String()
 		if within := reference.NamesWith(f.category, slugs); within != "" {
 			meant = "; names with it: " + within
 		}
-		return shell.Usagef("no category is called %q%s; %s list categories shows all", f.category, meant, sh.Name)
+		return shell.Usagef("no category is called %q; %s list categories shows all%s", f.category, sh.Name, meant)
 	}
 	if all := owners(); f.owner != "" && !slices.Contains(all, f.owner) {
 		meant := check.DidYouMean(f.owner, all).String()
 		if meant == "" { // the name of somebody
 			meant = "; --owner is who has to act on the cause, and not who submitted the job"
 		}
-		return shell.Usagef("no owner is called %q%s; expected %s", f.owner, meant, terminal.OrList(all))
+		return shell.Usagef("no owner is called %q; expected %s%s", f.owner, terminal.OrList(all), meant)
 	}
 	return nil
 }

@@ -249,7 +249,7 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 	}
 	tested, covered, err := policies.Test(ctx, fsys, set)
 	if err != nil {
-		return review.Broken(err, dir)
+		return &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
 	if len(tested) == 0 {
 		return shell.Usagef("%s: no policy; expected *.rego files", dir)

@@ -54,7 +54,7 @@ func New(sh *shell.Shell) *cobra.Command {
 				return shell.Usagef("%s takes one name; expected %s", c.CommandPath(), terminal.OrList(schemaNames()))
 			}
 			if !slices.Contains(schemaNames(), args[0]) {
-				return shell.Usagef("there is no schema %q%s; expected %s", args[0], check.DidYouMean(args[0], schemaNames()), terminal.OrList(schemaNames()))
+				return shell.Usagef("there is no schema %q; expected %s%s", args[0], terminal.OrList(schemaNames()), check.DidYouMean(args[0], schemaNames()))
 			}
 			return nil
 		},

@@ -2,11 +2,12 @@ package apiserver
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"runtime"
 	"runtime/metrics"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/config/bounded"
 )
 
 const (
@@ -19,32 +20,32 @@ const (
 	mostOwners = 8
 )
 
-// bounded keeps a server that sends without end from taking the memory of whoever asks. What is read by a stream, a log or a
+// boundedTransport keeps a server that sends without end from taking the memory of whoever asks. What is read by a stream, a log or a
 // watch, is bounded where it is read.
-type bounded struct {
+type boundedTransport struct {
 	next   http.RoundTripper
 	answer int64
 	held   uint64
 	now    func() uint64 // what objects take
 }
 
-func newBounded(next http.RoundTripper) http.RoundTripper {
-	return bounded{next, mostAnswer, mostHeld, heldNow}
+func newBoundedTransport(next http.RoundTripper) http.RoundTripper {
+	return boundedTransport{next, mostAnswer, mostHeld, heldNow}
 }
 
 // RoundTrip implements http.RoundTripper.
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	asks := r.URL.Query()
-	if asks.Get("continue") != "" && b.now() > b.held {
-		if runtime.GC(); b.now() > b.held { // not only garbage
-			return nil, fmt.Errorf("the cluster has sent more than %d MiB of objects, and says that there are more: ask for one namespace, or for a kind", b.held>>20)
+	if asks.Get("continue") != "" && t.now() > t.held {
+		if runtime.GC(); t.now() > t.held { // not only garbage
+			return nil, fmt.Errorf("the cluster has sent more than %d MiB of objects, and says that there are more: ask for one namespace, or for a kind", t.held>>20)
 		}
 	}
-	resp, err := b.next.RoundTrip(r)
+	resp, err := t.next.RoundTrip(r)
 	if err != nil || asks.Has("watch") || strings.HasSuffix(r.URL.Path, "/log") {
 		return resp, err
 	}
-	resp.Body = &boundedBody{ReadCloser: resp.Body, left: b.answer, most: b.answer, path: r.URL.Path}
+	resp.Body = bounded.Body(resp.Body, t.answer, "the answer to "+r.URL.Path)
 	return resp, nil
 }
 
@@ -53,23 +54,4 @@ func heldNow() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
-}
-
-type boundedBody struct {
-	io.ReadCloser
-
-	left, most int64
-	path       string
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left < 0 {
-		return 0, fmt.Errorf("the answer to %s has more than %d MiB", b.path, b.most>>20)
-	}
-	if int64(len(p)) > b.left+1 { // one more, to see that there is one
-		p = p[:b.left+1]
-	}
-	n, err := b.ReadCloser.Read(p)
-	b.left -= int64(n)
-	return n, err
 }

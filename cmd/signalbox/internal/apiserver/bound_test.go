@@ -31,7 +31,7 @@ func TestAnswersAndListsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := bounded{answering(tc.answer), 8, tc.held, heldNow}.RoundTrip(r)
+		resp, err := boundedTransport{answering(tc.answer), 8, tc.held, heldNow}.RoundTrip(r)
 		var text []byte
 		if err == nil {
 			text, err = io.ReadAll(resp.Body)

@@ -35,7 +35,7 @@ func TestAnAnswerMayBeSoLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := newBounded(blanks(n)).RoundTrip(r)
+		resp, err := newBoundedTransport(blanks(n)).RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestAListGoesOnWhileItsObjectsTakeSoMuch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBounded(answering("{}")).(bounded)
+		b := newBoundedTransport(answering("{}")).(boundedTransport)
 		b.now = func() uint64 { return held }
 		resp, err := b.RoundTrip(r)
 		if err == nil {

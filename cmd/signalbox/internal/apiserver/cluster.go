@@ -117,7 +117,7 @@ func Dial(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
 	config.QPS = -1
 	config.UserAgent = "signalbox/" + build.Read().Version
-	config.Wrap(newBounded)
+	config.Wrap(newBoundedTransport)
 	c := &Cluster{Config: config, named: named, Context: cmp.Or(*flags.Context, raw.CurrentContext), Served: map[string][]string{"": {"v1"}}}
 	if c.Namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.Namespace == "" {
 		c.Namespace = "default"

@@ -139,15 +139,15 @@ func explain(sh *shell.Shell, all []Shelf, name, format string) error {
 		return err
 	}
 	if said := saidBy(all, name); len(said) > 0 {
-		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of it:\n", sh.Name, name)
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these mention it:\n", sh.Name, name)
 		return explainSort(sh, format, said, name)
 	}
 	if near := check.DidYouMean(name, names).String(); near != "" {
-		return shell.Usagef("nothing is called %q%s (%s list shows all names)", name, near, sh.Name)
+		return shell.Usagef("nothing is called %q; %s list shows all names%s", name, sh.Name, near)
 	}
 	parts := strings.ReplaceAll(name, "-", " ")
 	if said := saidBy(all, parts); len(said) > 0 { // a name made as ours are
-		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these speak of its words:\n", sh.Name, name)
+		fmt.Fprintf(sh.Err, "%s: nothing is called %q; these mention its words:\n", sh.Name, name)
 		return explainSort(sh, format, said, parts)
 	}
 	return shell.Usagef("nothing is called %q; %s list shows all names", name, sh.Name)
@@ -336,8 +336,16 @@ func explainLine(sh *shell.Shell, line string, folders []string) error {
 	if err != nil {
 		return err
 	}
+	page := terminal.NewPage(sh.Out)
+	explain := func(line string) error {
+		var b strings.Builder
+		if err := oneline.Explain(&b, catalog, line); err != nil {
+			return err
+		}
+		return page.Write(b.String())
+	}
 	if line != "-" {
-		return oneline.Explain(sh.Out, catalog, line)
+		return explain(line)
 	}
 	n := 0
 	in := bufio.NewScanner(sh.In)
@@ -350,7 +358,7 @@ func explainLine(sh *shell.Shell, line string, folders []string) error {
 			if n > 1 {
 				fmt.Fprintln(sh.Out)
 			}
-			if err := oneline.Explain(sh.Out, catalog, line); err != nil {
+			if err := explain(line); err != nil {
 				return err
 			}
 		}

@@ -10,9 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/tools/txtar"
@@ -278,7 +276,7 @@ func (f *Flags) Policies(ctx context.Context, w *World) (preflight.Engine, error
 		engine, err = policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	}
 	if err != nil {
-		return nil, Broken(err, f.Folders...)
+		return nil, &shell.Exit{Code: shell.ExitUsage, Cause: err}
 	}
 	f.Asked, f.Unset = len(engine.Docs()), engine.Unset()
 	if w.Live == nil || w.Asks || f.Only {
@@ -324,37 +322,6 @@ func PassedOver(dir string, fsys fs.FS) string {
 	return ""
 }
 
-// ofPolicies is how an error of policies begins, with the file that is wrong.
-var ofPolicies = regexp.MustCompile(`^(?:load policy|load data|compile policies:) ([^\s:]+):`)
-
-// reached is an error of policies that names its file as it is reached from here.
-type reached struct {
-	said string
-	error
-}
-
-func (r reached) Error() string { return r.said }
-func (r reached) Unwrap() error { return r.error }
-
-// Broken is what is wrong with policies, each with its file below the folder that it is in.
-func Broken(err error, folders ...string) error {
-	all := shell.Apart(err)
-	for i, one := range all {
-		m := ofPolicies.FindStringSubmatch(one.Error())
-		if m == nil {
-			continue
-		}
-		at := slices.IndexFunc(folders, func(dir string) bool {
-			_, err := os.Stat(filepath.Join(dir, m[1]))
-			return err == nil
-		})
-		if at >= 0 {
-			all[i] = reached{strings.ReplaceAll(one.Error(), " "+m[1]+":", " "+filepath.Join(folders[at], m[1])+":"), one}
-		}
-	}
-	return &shell.Exit{Code: shell.ExitUsage, Cause: errors.Join(all...)}
-}
-
 // PolicyFolder is a folder of policies, or the one file that was named.
 func PolicyFolder(name string) (fs.FS, error) {
 	at, err := os.Stat(name)
@@ -372,8 +339,18 @@ func PolicyFolder(name string) (fs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}
-	return txtar.FS(&txtar.Archive{Files: []txtar.File{{Name: filepath.Base(name), Data: text}}})
+	fsys, err := txtar.FS(&txtar.Archive{Files: []txtar.File{{Name: filepath.Base(name), Data: text}}})
+	return oneFile{fsys, name}, err
 }
+
+// oneFile is a source of one file.
+type oneFile struct {
+	fs.FS
+	path string
+}
+
+// Path implements policies.Located.
+func (f oneFile) Path(string) string { return f.path }
 
 // Request is the review of one document in this world.
 func (w *World) Request(ctx context.Context, d manifest.Document) (preflight.Request, error) {

@@ -53,7 +53,7 @@ func Read(texts []string) ([]Setting, error) {
 		}
 		path := role == "spec" || strings.HasPrefix(role, "spec.")
 		if !path && !slices.Contains(setFields, field) {
-			return nil, shell.Usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), terminal.OrList(setFields))
+			return nil, shell.Usagef("--set %s: no field is called %q; expected %s%s", text, field, terminal.OrList(setFields), check.DidYouMean(field, setFields))
 		}
 		s := Setting{Role: role, Field: field, Values: strings.Split(values, ",")}
 		for _, v := range s.Values {
@@ -129,7 +129,7 @@ func (s Setting) in(j *job.Job) (out []job.Path, beside int, err error) {
 	if at := job.Path(s.Key()); slices.Contains(replicaPaths(j), at) {
 		return []job.Path{at}, 0, nil
 	}
-	return nil, 0, fmt.Errorf("no role is called %q%s; expected %s", s.Role, check.DidYouMean(s.Role, names), terminal.OrList(names))
+	return nil, 0, fmt.Errorf("no role is called %q; expected %s%s", s.Role, terminal.OrList(names), check.DidYouMean(s.Role, names))
 }
 
 // replicaPaths are where a job writes how many pods it has, each once.

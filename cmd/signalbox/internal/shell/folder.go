@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // MostOfFolder is how large, in bytes, a file of rules, data or signatures may be: as much as a bundle of policies may unpack to.
@@ -12,9 +13,15 @@ const MostOfFolder = 32 << 20
 
 // Folder are the files of a folder that somebody else may have filled: a repository holds links to whatever there is. What is no
 // regular file is an error before it is opened, for a pipe is never opened and a device never ends.
-func Folder(dir string) fs.FS { return folder{os.DirFS(dir)} }
+func Folder(dir string) fs.FS { return folder{os.DirFS(dir), dir} }
 
-type folder struct{ all fs.FS }
+type folder struct {
+	all fs.FS
+	dir string
+}
+
+// Path is where a file of the folder lies.
+func (f folder) Path(name string) string { return filepath.Join(f.dir, name) }
 
 // Open implements fs.FS.
 func (f folder) Open(name string) (fs.File, error) {

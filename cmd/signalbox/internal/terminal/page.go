@@ -110,8 +110,8 @@ var (
 	indented4 = regexp.MustCompile(`^ {4}\S|^ {5,}[^\d ]`)
 	// points are those of diagnose --why, and what rules a cause out: sentences, however far in they begin.
 	points = regexp.MustCompile(`^ {6,9}(?:[+-]\d+|no)  \S`)
-	// lead is what stands before the words of a line: a number, a bullet, a heading of a row.
-	lead = regexp.MustCompile(`^ *(?:\d+\. |\[\d+\] |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
+	// lead is what stands before the words of a line: a number, how often, a bullet, a heading of a row.
+	lead = regexp.MustCompile(`^ *(?:\d+\. |\d+ × |\[\d+\] |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+(?: \S+){0,3} {2,})?)`)
 )
 
 // hangOf is the column below which a line goes on.

@@ -18,6 +18,7 @@ func TestLinesAreFoldedBetweenWords(t *testing.T) {
 		"no terminal":             {strings.Repeat("word ", 40), 0, strings.Repeat("word ", 40)},
 		"a paragraph":             {"    container pytorch of Master requests 8 cpu", 30, "    container pytorch of\n    Master requests 8 cpu"},
 		"a numbered step":         {"  1. Raise the limit to the request, or lower it.", 30, "  1. Raise the limit to the\n     request, or lower it."},
+		"a counted effect":        {"     3 × a collective did not finish before the watchdog", 40, "     3 × a collective did not finish\n         before the watchdog"},
 		"a row with a heading":    {"    short    nvidia.com/gpu: 48 asked, 8 free in all of it", 40, "    short    nvidia.com/gpu: 48 asked, 8\n             free in all of it"},
 		"a row with two headings": {"  ok       bounds of the account  two policies hold it to its own annotations", 60, "  ok       bounds of the account  two policies hold it to\n                                  its own annotations"},
 		"a piece of evidence":     {"  [2] logs/worker-5.log:29  E1130 failed (exitcode: 1) local_rank: 3", 40, "  [2] logs/worker-5.log:29  E1130 failed\n      (exitcode: 1) local_rank: 3"},
