@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 )
 
@@ -21,8 +22,9 @@ import (
 // there. Make it with NewAuthority.
 type Authority struct {
 	held
-	o    Options
-	wake chan struct{} // the Secret or the webhook configuration changed
+	o      Options
+	wake   chan struct{}                  // the Secret or the webhook configuration changed
+	writes flowcontrol.PassiveRateLimiter // of the Secret
 }
 
 var _ Source = (*Authority)(nil)
@@ -50,7 +52,10 @@ func NewAuthority(o Options) *Authority {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
-	return &Authority{held: held{now: o.Clock.Now, expiry: o.Expiry}, o: o, wake: make(chan struct{}, 1)}
+	return &Authority{
+		held: held{now: o.Clock.Now, expiry: o.Expiry}, o: o, wake: make(chan struct{}, 1),
+		writes: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(float32(1/retry.Seconds()), mostWrites, o.Clock),
+	}
 }
 
 const (
@@ -59,7 +64,12 @@ const (
 	look = 5 * time.Minute
 	// retry is how soon after a failure.
 	retry = 5 * time.Second
+	// mostWrites is how often the Secret is written at once. A replica whose clock is months behind, or whatever writes
+	// the Secret as it is in git, takes back each write of ours, and each would be answered as soon as it is seen.
+	mostWrites = 10
 )
+
+var errWrites = fmt.Errorf("the Secret was written %d times, and each time it was changed again: by a replica whose clock is wrong, or by whatever else writes it", mostWrites)
 
 // Start issues, rotates and injects until the context is done. A failure is logged and
 // tried again; what is being served stays.
@@ -102,6 +112,9 @@ func (a *Authority) Step(ctx context.Context) error {
 		}
 		if !changed {
 			return injected
+		}
+		if !a.writes.TryAccept() {
+			return fmt.Errorf("write secret %s/%s: %w", a.o.Namespace, a.o.Secret, errWrites)
 		}
 		err = a.save(ctx, secret, after)
 		switch {

@@ -252,3 +252,35 @@ func TestFilesKeepTheLastGoodPair(t *testing.T) {
 		t.Errorf("the good pair was dropped: %v", err)
 	}
 }
+
+// Whoever takes back each write of the Secret is answered as often as is needed at once, and then once in five seconds.
+func TestWhoeverTakesTheSecretBackIsNotAnsweredAllTheTime(t *testing.T) {
+	clock := clocktesting.NewFakeClock(begin)
+	api := fake.NewClientset(configuration())
+	a := NewAuthority(options(api, clock))
+	takeBack := func() error {
+		err := a.Step(t.Context())
+		if deleted := api.CoreV1().Secrets("signalbox-system").Delete(t.Context(), "signalbox-webhook-certificate", metav1.DeleteOptions{}); err == nil && deleted != nil {
+			t.Fatal(deleted)
+		}
+		return err
+	}
+	for i := range mostWrites {
+		if err := takeBack(); err != nil {
+			t.Fatalf("write %d: %v", i+1, err)
+		}
+	}
+	if err := takeBack(); !errors.Is(err, errWrites) {
+		t.Errorf("one more at once: %v; want %v", err, errWrites)
+	}
+	if err := a.Ready(); err != nil {
+		t.Errorf("what is served went: %v", err)
+	}
+	clock.Step(retry)
+	if err := takeBack(); err != nil {
+		t.Errorf("five seconds later: %v", err)
+	}
+	if err := takeBack(); !errors.Is(err, errWrites) {
+		t.Errorf("and one more: %v; want %v", err, errWrites)
+	}
+}

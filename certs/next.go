@@ -3,6 +3,7 @@ package certs
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"slices"
 	"time"
 )
 
@@ -85,21 +86,25 @@ func (s state) certificate() *tls.Certificate {
 //	CA after 2/3 of its life    new CA joins the bundle; the serving certificate stays
 //	one overlap later           the serving certificate is signed by the new CA
 //	one overlap later           the old CA leaves the bundle
+//
+// What no API server accepts is replaced at once, whoever wrote it: a CA that begins in a year, by a clock that was ahead,
+// or one that may not sign for our names.
 func next(s state, now time.Time, lives Lives, hosts []string, trusted bool) (state, bool, error) {
 	changed := false
-	if broken := s.ca.cert == nil || s.ca.key == nil || !now.Before(s.ca.cert.NotAfter); broken || now.After(renewal(s.ca.cert)) {
-		ca, err := newCA(now, lives.CA)
-		if err != nil {
+	if s.ca.cert == nil || s.ca.key == nil || !within(now, s.ca.cert) || now.After(renewal(s.ca.cert)) {
+		if err := s.join(now, lives); err != nil {
 			return s, false, err
 		}
-		if s.ca.cert != nil {
-			s.older = append([]*x509.Certificate{s.ca.cert}, s.older...)
-		}
-		s.ca, changed = ca, true
-		trusted = false
+		changed, trusted = true, false
 	}
 	if s.servingDue(now, lives, hosts, trusted) {
 		serving, err := newServing(now, lives.Serving, hosts, s.ca)
+		if err == nil && !accepted(serving.cert, []*x509.Certificate{s.ca.cert}, hosts, now) {
+			if err = s.join(now, lives); err == nil { // what was called a CA is none for us
+				serving, err = newServing(now, lives.Serving, hosts, s.ca)
+			}
+			trusted = false
+		}
 		if err != nil {
 			return s, false, err
 		}
@@ -111,14 +116,25 @@ func next(s state, now time.Time, lives Lives, hosts []string, trusted bool) (st
 	return s, changed, nil
 }
 
+// join makes a new CA, beside which the one before stays trusted.
+func (s *state) join(now time.Time, lives Lives) error {
+	ca, err := newCA(now, lives.CA)
+	if err != nil {
+		return err
+	}
+	if s.ca.cert != nil {
+		s.older = append([]*x509.Certificate{s.ca.cert}, s.older...)
+	}
+	s.ca = ca
+	return nil
+}
+
 // servingDue says whether a new serving certificate is to be signed by the newest CA.
 func (s state) servingDue(now time.Time, lives Lives, hosts []string, trusted bool) bool {
 	c := s.serving.cert
 	switch {
-	case c == nil, !now.Before(c.NotAfter), !vouched(c, append(s.older, s.ca.cert)):
+	case c == nil, !accepted(c, append(slices.Clone(s.older), s.ca.cert), hosts, now):
 		return true // no API server accepts what we have
-	case !covers(c, hosts):
-		return true // the callers' name for us is missing
 	case c.CheckSignatureFrom(s.ca.cert) != nil:
 		return trusted && !now.Before(s.ca.made().Add(lives.Overlap))
 	}
@@ -144,20 +160,21 @@ func renewal(c *x509.Certificate) time.Time {
 	return made.Add(c.NotAfter.Sub(made) * 2 / 3)
 }
 
-func vouched(c *x509.Certificate, by []*x509.Certificate) bool {
+// accepted says whether whoever trusts some CAs, as an API server does, takes a certificate for that of a server at each of the hosts.
+func accepted(c *x509.Certificate, by []*x509.Certificate, hosts []string, now time.Time) bool {
+	roots := x509.NewCertPool()
 	for _, ca := range by {
-		if c.CheckSignatureFrom(ca) == nil {
-			return true
-		}
+		roots.AddCert(ca)
 	}
-	return false
-}
-
-func covers(c *x509.Certificate, hosts []string) bool {
 	for _, h := range hosts {
-		if c.VerifyHostname(h) != nil {
+		if _, err := c.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, DNSName: h}); err != nil {
 			return false
 		}
 	}
-	return true
+	return within(now, c)
+}
+
+// within says whether a certificate has begun and has not ended.
+func within(now time.Time, c *x509.Certificate) bool {
+	return !now.Before(c.NotBefore) && now.Before(c.NotAfter)
 }

@@ -241,6 +241,7 @@ func TestScaleIsReviewed(t *testing.T) {
 	}
 	to := func(n, name string) change { return from("1", "5", n, name) }
 	const unseen = "PyTorchJob train, which is scaled to 4, has changed and has not been seen so yet"
+	const elsewhere = "it is not known which number is scaled: it was 0, and spec.pytorchReplicaSpecs.Worker.replicas is 1"
 	h := guarded(t, world{jobs: map[string]string{"PyTorchJob/train": stored}}, quick, twoPolicies)
 	cases := map[string]struct {
 		change  change
@@ -253,6 +254,7 @@ func TestScaleIsReviewed(t *testing.T) {
 		"of a job that has changed since it was seen":                     {from("1", "6", "4", "train"), true, "[signalbox] not checked: " + unseen + "; policy most-pods: " + unseen},
 		"of one that has changed, to more than a policy allows":           {from("1", "6", "60", "train"), false, "[most-pods] spec: asks for 60 pods; 4 are allowed. Ask for fewer."},
 		"of one that was seen with that number and has had another since": {from("9", "6", "1", "train"), true, strings.ReplaceAll("[signalbox] not checked: "+unseen+"; policy most-pods: "+unseen, "scaled to 4", "scaled to 1")},
+		"of another number than a reader knows of, where the CRD says so": {from("0", "5", "60", "train"), true, "[signalbox] not checked: " + elsewhere + "; policy most-pods: " + elsewhere},
 		"of a job that nobody has seen":                                   {to("60", "new"), true, "[signalbox] not checked: PyTorchJob new, which is scaled to 60, has not been seen yet; policy most-pods: PyTorchJob new, which is scaled to 60, has not been seen yet"},
 	}
 	for name, tc := range cases {

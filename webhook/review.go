@@ -179,6 +179,10 @@ func (h *Handler) scaled(req admission.Request) (now, old *unstructured.Unstruct
 		behind = fmt.Sprintf("%s %s, which is scaled to %d, has changed and has not been seen so yet", kind.Name, name, wanted.Spec.Replicas)
 	}
 	now, field := old.DeepCopy(), strings.Split(kind.Scale, ".")
+	// A CRD says itself which field is scaled (specReplicasPath), and that of a cluster may name another than its operator's.
+	if has, _, err := unstructured.NestedInt64(old.Object, field...); behind == "" && (err != nil || has != int64(was.Spec.Replicas)) {
+		return nil, nil, "", fmt.Errorf("it is not known which number is scaled: it was %d, and %s is %d", was.Spec.Replicas, kind.Scale, has)
+	}
 	if err := errors.Join(
 		unstructured.SetNestedField(old.Object, int64(was.Spec.Replicas), field...),
 		unstructured.SetNestedField(now.Object, int64(wanted.Spec.Replicas), field...),

@@ -96,12 +96,13 @@ func wordGates() (out []string) {
 }
 
 // invisible are the runes that nobody sees: zero-width and direction marks, soft hyphens, variation
-// selectors and the tag characters of U+E0000.
+// selectors, in all of which a text may be hidden from people and not from a model, and the tag characters of U+E0000. The
+// fillers of Hangul are as wide as a letter.
 func invisible(r rune) bool {
 	if r >= firstSeen && r < 0xFE00 {
 		return false // bars, Chinese, Japanese, Korean: most of what is not ASCII in a log
 	}
-	return unicode.Is(unicode.Cf, r) || r >= 0xFE00 && r <= 0xFE0F
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // firstSeen begins a long range of runes that are all seen, up to the variation selectors.

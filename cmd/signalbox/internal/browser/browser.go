@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Page is one file.
@@ -152,7 +152,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // our own file
 	"pc":    func(at float64) string { return fmt.Sprintf("%.2f%%", min(max(at, 0), 100)) },
 	"cite":  cite,
-	"plain": plain,
+	"plain": words.Visible,
 	"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
 	"add":   func(i int) int { return i + 1 },
 	"sub":   func(a, b float64) float64 { return a - b },
@@ -162,7 +162,7 @@ var numbers = regexp.MustCompile(`\[(\d+)\]`)
 
 // cite makes the numbers of a text links to what they stand for in its section, which cites so many.
 func cite(section, cited int, text string) template.HTML {
-	escaped := template.HTMLEscapeString(plain(text))
+	escaped := template.HTMLEscapeString(words.Visible(text))
 	return template.HTML(numbers.ReplaceAllStringFunc(escaped, func(number string) string { //nolint:gosec // escaped, and the numbers are digits
 		n, err := strconv.Atoi(number[1 : len(number)-1])
 		if err != nil || n < 1 || n > cited {
@@ -170,14 +170,4 @@ func cite(section, cited int, text string) template.HTML {
 		}
 		return fmt.Sprintf(`<a href="#s%d-%d">%s</a>`, section, n, number)
 	}))
-}
-
-// plain is a text without what would turn or hide it: marks of direction, controls.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return utf8.RuneError
-		}
-		return r
-	}, s)
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	yamlnode "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // What is written for programs keeps each character of what it names: it is data, and kubectl keeps it, too
@@ -18,10 +19,8 @@ import (
 // escapes, which every reader of these formats takes for the character itself (RFC 8259, section 7; YAML 1.2.2, section 5.7;
 // XML 1.0, section 4.1).
 
-// hidden says whether a character is not seen where it stands, or obeyed: marks of direction, zero-width ones, tags, controls.
-func hidden(r rune) bool {
-	return r >= 0x7f && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r >= 0xfe00 && r <= 0xfe0f)
-}
+// hidden says whether a character that may stand in such a format is not seen where it stands, or obeyed.
+func hidden(r rune) bool { return r >= 0x7f && words.Hidden(r) }
 
 // escapeHidden writes hidden characters as escapes.
 func escapeHidden(text []byte, escape func(to []byte, r rune) []byte) []byte {
