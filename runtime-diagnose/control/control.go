@@ -44,6 +44,8 @@ type Input struct {
 	FailedAt, DoneAt time.Time
 	// Least is with how many pods of each role an elastic job goes on; nil: it is none.
 	Least map[string]int
+	// Updating says that the operator puts other pods in the place of those that are there, a group after the other.
+	Updating bool
 	// Wanted is how many pods the job wants at least; 0: unknown.
 	Wanted int
 	Now    time.Time

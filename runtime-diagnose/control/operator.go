@@ -20,13 +20,13 @@ import (
 // ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
 // status says of single pods.
 func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
-	return slices.Concat(readState(c, catalog), readObjects(c, catalog), readFramework(c, catalog), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readExitEvents(c, pods), readPodGroup(c, pods, catalog))
+	return slices.Concat(readState(c, pods, catalog), readObjects(c, catalog), readFramework(c, catalog), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readExitEvents(c, pods), readPodGroup(c, pods, catalog))
 }
 
 // readState runs the reason and the message of a failed job's own condition through the catalogue: a deadline
 // that passed takes the pods with it, and the event of it is gone after an hour. A Framework's is that of one
 // of its tasks, which is read with its code.
-func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
+func readState(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
 	if catalog == nil || c.State.Phase != kinds.Failed || c.State.Stopped() || c.Job != nil && c.Job.Ref.Kind == "Framework" {
 		return nil
 	}
@@ -45,6 +45,9 @@ func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observ
 	for _, m := range catalog.Match(said, evidence.Status) {
 		say(m.Signature, m.Facts)
 	}
+	if len(out) == 0 && len(pods) == 0 && slices.Contains(refusedAs, c.State.Reason) {
+		say(Refused, map[string]string{"reason": c.State.Reason})
+	}
 	if m := containerReason.FindString(said); m != "" && len(out) == 0 { // the operator hands on what the pod said
 		rule := ruleOOM
 		if m != "OOMKilled" {
@@ -54,6 +57,10 @@ func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observ
 	}
 	return out
 }
+
+// refusedAs are the reasons with which operators say that a job failed because they do not take its spec
+// (https://github.com/ray-project/kuberay/blob/v1.6.2/ray-operator/controllers/ray/rayjob_controller.go).
+var refusedAs = []string{"ValidationFailed"}
 
 // containerReason is a reason of a pod or a container that means one thing wherever it stands.
 var containerReason = lazy.MustCompile(`\b(?:OOMKilled|Evicted|NodeLost|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainerConfigError|CreateContainerError|RunContainerError|ContainerCannotRun|StartError)\b`)
