@@ -42,7 +42,7 @@ func readObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Obse
 				continue
 			}
 			said := len(out)
-			for _, m := range catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event) {
+			for _, m := range ofOneLine(catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event)) {
 				out = append(out, evidence.Observation{
 					Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true,
 					Over: c.State.Phase == kinds.Succeeded, // the last word is that of what stands above it
@@ -63,7 +63,7 @@ var failedNode = lazy.MustCompile(`unhealthy node\(s\): ([^\s,]+)`)
 var ruleKueueNode = explaining(rule("kueue-node-failed", "a node of the job failed, and Kueue found no other for its pods", "node-lost", signature.Precise,
 	signature.Platform, signature.Helps,
 	"Kueue places the job's pods on nodes itself; it took the job back when node {{.node}} failed, and queued it again.", "Why the node failed.",
-	"Tell the administrators node {{.node}}: kubectl describe node {{.node}} shows since when, and what it said last.\nWait: Kueue starts the job again, from its last checkpoint, when the node is back or others are free."), "kueue-topology-fit", "queue-quota")
+	"Tell the administrators the node: kubectl describe node shows since when, and what it said last.\nWait: Kueue starts the job again, from its last checkpoint, when the node is back or others are free."), "kueue-topology-fit", "queue-quota")
 
 // readyAgain says that a node is seen and is ready.
 func readyAgain(c *evidence.Bundle, node string) bool {

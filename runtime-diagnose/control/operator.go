@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -35,11 +36,12 @@ func readState(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evi
 	if m := replicaInMessage.FindStringSubmatch(c.State.Message); m != nil {
 		source = replicaOf(c.Job, m[1], m[2])
 	}
+	at, _ := time.Parse(time.RFC3339, c.State.Since) // zero: it does not say
 	var out []evidence.Observation
 	say := func(rule *signature.Signature, facts map[string]string) {
 		out = append(out, evidence.Observation{
 			Signature: rule, Line: said, Facts: facts, Platform: true,
-			Item: evidence.Item{ID: "status/failed", Kind: evidence.Status, Text: said, Times: 1, Source: source},
+			Item: evidence.Item{ID: "status/failed", Kind: evidence.Status, At: at, Text: said, Times: 1, Source: source},
 		})
 	}
 	for _, m := range catalog.Match(said, evidence.Status) {
