@@ -49,6 +49,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 		Job: c.JobName(), Pods: c.Pods, Gone: c.Gone, Events: c.Events, Nodes: c.Nodes, Absent: c.Absent, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 		Least:    least(c),
+		Updating: updating(c.State),
 		FailedAt: since(c, kinds.Failed), DoneAt: since(c, kinds.Succeeded),
 	})
 	logs := logscan.Read(ctx, c, catalog, seen.Pods, o.scan())
@@ -193,11 +194,24 @@ func complete(c Case) bool {
 	}
 	switch c.Job.Ref.Kind {
 	case "Job":
-		return strings.HasPrefix(c.Job.Ref.APIVersion, "batch/")
+		return strings.HasPrefix(c.Job.Ref.APIVersion, "batch/") || enoughSucceeded(c.JobSource())
 	case "JobSet", "TrainJob", "RayJob":
 		return true
 	}
 	return false
+}
+
+// enoughSucceeded says that as many tasks of a Volcano Job ended well as its author asks for, whatever became of the others
+// (https://github.com/volcano-sh/volcano/blob/ed72c7c8/pkg/controllers/job/state/running.go). One that a policy completed may have fewer.
+func enoughSucceeded(source map[string]any) bool {
+	spec, _ := source["spec"].(map[string]any)
+	status, _ := source["status"].(map[string]any)
+	succeeded, _ := control.Number(status["succeeded"])
+	wanted, written := control.Number(spec["minSuccess"])
+	if !written {
+		wanted, written = control.Number(spec["minAvailable"])
+	}
+	return written && wanted > 0 && succeeded >= wanted
 }
 
 // since is when the operator says that the job came to a phase; zero: it is in another one, or nothing says when.
@@ -211,6 +225,10 @@ func since(c Case, phase kinds.Phase) time.Time {
 	}
 	return at
 }
+
+// updating says that the operator of a LeaderWorkerSet rolls out another template
+// (https://github.com/kubernetes-sigs/lws/blob/v0.9.0/pkg/controllers/leaderworkerset_controller.go).
+func updating(s kinds.State) bool { return s.Reason == kinds.GroupsUpdating }
 
 // least is with how many pods of each role a job trains on that may shrink while it runs; nil: it may not. A range of other
 // kinds says when they may start.

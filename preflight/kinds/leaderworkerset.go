@@ -251,6 +251,9 @@ func placeInLeaderWorkerSet(pod *corev1.Pod) (string, int, bool) {
 	return "worker", group*(size-1) + worker - 1, true
 }
 
+// GroupsUpdating is the reason of a LeaderWorkerSet that rolls out another template: of its groups one after the other is deleted.
+const GroupsUpdating = "GroupsUpdating"
+
 // leaderWorkerSetState reads how many groups are ready: a set that was ready once and is not any more is
 // Progressing again, and of one that never was it is the same word
 // (lws v0.7.0 pkg/controllers/leaderworkerset_controller.go, updateConditions).

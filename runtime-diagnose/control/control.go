@@ -44,6 +44,8 @@ type Input struct {
 	FailedAt, DoneAt time.Time
 	// Least is with how many pods of each role an elastic job goes on; nil: it is none.
 	Least map[string]int
+	// Updating says that the operator puts other pods in the place of those that are there, a group after the other.
+	Updating bool
 	// Wanted is how many pods the job wants at least; 0: unknown.
 	Wanted int
 	Now    time.Time
@@ -165,13 +167,21 @@ func (r *reader) match(text string, item evidence.Item, over bool) bool {
 	}
 	root := false
 	item.Times, item.Text = max(1, item.Times), reduce.Plain(item.Text)
-	for _, m := range r.Catalog.Match(reduce.Plain(text), item.Kind) {
+	for _, m := range ofOneLine(r.Catalog.Match(reduce.Plain(text), item.Kind)) {
 		r.seen.Sightings = append(r.seen.Sightings, evidence.Observation{
 			Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true, Over: over,
 		})
 		root = root || m.Signature.Role == signature.Root
 	}
 	return root
+}
+
+// ofOneLine leaves out what is known of queues where the line says that nodes were tried: schedulers of gangs have one reason for both.
+func ofOneLine(all []signature.Match) []signature.Match {
+	if !slices.ContainsFunc(all, func(m signature.Match) bool { return m.Signature.ID == "gang-unschedulable" }) {
+		return all
+	}
+	return slices.DeleteFunc(all, func(m signature.Match) bool { return m.Signature.ID == "queue-quota" })
 }
 
 // id builds the ID of an item from its parts: "pod/worker-3/trainer/exit".

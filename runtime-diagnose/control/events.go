@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -124,7 +125,7 @@ const cancelled = "Cancelling deletion"
 func telling(reason string) bool {
 	switch reason {
 	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "DeviceTaintManagerEviction", "NodeNotReady", "Pending", "BackOff", "FailedBinding",
-		"Evict", "ScaleDown", "Disrupted", "SpotInterruption":
+		"Evict", "ScaleDown", "Disrupted", "SpotInterruption", "RecreateGroup":
 		return true
 	}
 	return strings.HasPrefix(reason, kueueEvicted)
@@ -160,10 +161,14 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 		source.Pod = e.InvolvedObject.Name
 		source.Container = containerOf(e.InvolvedObject.FieldPath)
 	}
-	if e.InvolvedObject.Kind == "Node" {
+	if m := groupAgain.FindStringSubmatch(e.Message); m != nil && e.Reason == "RecreateGroup" {
+		if source.Pod = m[1]; r.phase[m[1]].Name != "" {
+			source = r.phase[m[1]].Source
+		}
+	} else if e.InvolvedObject.Kind == "Node" {
 		source.Node = e.InvolvedObject.Name
 	} else if e.InvolvedObject.Kind != "Pod" {
-		if p, ok := r.onePodIn(e.Message); ok {
+		if p, ok := r.onePodIn(e.Message, e.InvolvedObject.Name); ok {
 			source = p.Source // an operator's word on the job about one of its pods
 		}
 	}
@@ -179,11 +184,16 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	return item
 }
 
-// onePodIn is the pod of the job that a message names, where it names one and no other.
-func (r *reader) onePodIn(message string) (found Pod, ok bool) {
+// groupAgain is LeaderWorkerSet's word on the pod for which it deletes a group; the other pod that it names is the leader.
+var groupAgain = lazy.MustCompile(`^Worker pod (\S+) failed, deleted leader pod `)
+
+// onePodIn is the pod of the job that a message names, where it names one and no other. The object that it is about may be called
+// like a pod, as the StatefulSet of a LeaderWorkerSet's workers is like their leader.
+func (r *reader) onePodIn(message, about string) (found Pod, ok bool) {
 	inName := func(c rune) bool { return c == '-' || c == '.' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 	for word := range strings.FieldsFuncSeq(message, func(c rune) bool { return !inName(c) }) {
 		p, known := r.phase[strings.TrimRight(word, ".")]
+		known = known && p.Name != about
 		if known && ok && p.Name != found.Name {
 			return Pod{}, false
 		}
@@ -220,6 +230,9 @@ func (r *reader) isOver(events []corev1.Event, i int, after []int) bool {
 	}
 	if e.InvolvedObject.Kind == "Node" && e.Reason == "NodeNotReady" && r.readyBeforePods(e.InvolvedObject.Name, when(e)) {
 		return true
+	}
+	if ruleForReason(e.Reason) == ruleGroupAgain {
+		return Times(&e) < manyRestarts || r.Now.Sub(when(e)) >= Calm // as of a container that was started again
 	}
 	if ruleForReason(e.Reason) == TooOld { // until pods are made again
 		for _, p := range r.phase {

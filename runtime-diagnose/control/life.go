@@ -168,12 +168,12 @@ func (r *reader) replace() {
 	}
 	for i := range r.seen.Pods {
 		p := &r.seen.Pods[i]
-		if p.Phase != corev1.PodFailed {
+		if p.Phase != corev1.PodFailed && !r.updated(p) {
 			continue
 		}
 		made, ok := well[place{p.Source.Role, p.Source.Rank}]
 		switch {
-		case r.Complete, r.tidiedAway(p):
+		case r.Complete, r.tidiedAway(p), r.updated(p):
 		case p.Disrupted && p.Source.Rank >= 0 && begun[place{p.Source.Role, p.Source.Rank}].After(p.Created):
 		case p.Source.Rank < 0 && r.Wanted > 0 && alike >= r.Wanted:
 		case p.Source.Rank >= 0 && ok && made.After(p.Created):
@@ -188,7 +188,15 @@ func (r *reader) replace() {
 // tidiedAway says that a signal ended a pod after the job had ended well: its operator stops what is left, and what it leaves
 // running the platform takes away.
 func (r *reader) tidiedAway(p *Pod) bool {
-	return !r.DoneAt.IsZero() && p.Exit != nil && (p.Exit.Code == 143 || p.Exit.Code == 137) && p.Exit.Reason != "OOMKilled" && !p.Ended.Before(r.DoneAt)
+	return !r.DoneAt.IsZero() && p.toldToStop() && !p.Ended.Before(r.DoneAt)
+}
+
+// updated says that an operator that rolls out another template deleted a pod, which ended as it was told to.
+func (r *reader) updated(p *Pod) bool { return r.Updating && p.Deleted && p.toldToStop() }
+
+// toldToStop says that a container ended with the code of a signal by which the kubelet ends what is to go.
+func (p *Pod) toldToStop() bool {
+	return p.Exit != nil && (p.Exit.Code == 143 || p.Exit.Code == 137) && p.Exit.Reason != "OOMKilled"
 }
 
 // bury ends what was seen of pods whose place another one took.

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -35,8 +37,12 @@ func readObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Obse
 				out = append(out, evidence.Observation{Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true})
 				continue
 			}
+			if m := failedNode.FindStringSubmatch(text.message); m != nil && text.reason == "NodeFailures" && !readyAgain(c, m[1]) {
+				out = append(out, evidence.Observation{Signature: ruleKueueNode, Item: item, Line: item.Text, Facts: map[string]string{"node": m[1]}, Platform: true, Over: c.State.Phase == kinds.Succeeded})
+				continue
+			}
 			said := len(out)
-			for _, m := range catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event) {
+			for _, m := range ofOneLine(catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event)) {
 				out = append(out, evidence.Observation{
 					Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true,
 					Over: c.State.Phase == kinds.Succeeded, // the last word is that of what stands above it
@@ -48,6 +54,23 @@ func readObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Obse
 		}
 	}
 	return out
+}
+
+// failedNode is Kueue's word on the node for which it took a job back
+// (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/scheduler/scheduler.go, evictWorkloadAfterFailedTASReplacement).
+var failedNode = lazy.MustCompile(`unhealthy node\(s\): ([^\s,]+)`)
+
+var ruleKueueNode = explaining(rule("kueue-node-failed", "a node of the job failed, and Kueue found no other for its pods", "node-lost", signature.Precise,
+	signature.Platform, signature.Helps,
+	"Kueue places the job's pods on nodes itself; it took the job back when node {{.node}} failed, and queued it again.", "Why the node failed.",
+	"Tell the administrators the node: kubectl describe node shows since when, and what it said last.\nWait: Kueue starts the job again, from its last checkpoint, when the node is back or others are free."), "kueue-topology-fit", "queue-quota")
+
+// readyAgain says that a node is seen and is ready.
+func readyAgain(c *evidence.Bundle, node string) bool {
+	i := slices.IndexFunc(c.Nodes, func(n corev1.Node) bool { return n.Name == node })
+	return i >= 0 && slices.ContainsFunc(c.Nodes[i].Status.Conditions, func(s corev1.NodeCondition) bool {
+		return s.Type == corev1.NodeReady && s.Status == corev1.ConditionTrue
+	})
 }
 
 // goodWhenTrue are conditions that say why they are not: of Kueue's Workloads, of claims, and of
@@ -68,11 +91,18 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 			return ok && m["type"] == "QuotaReserved" && m["status"] == "False" && m["message"] != "" && m["message"] != nil
 		})
 	}
+	scheduled := ""
+	if object.GetKind() == "PodGroup" {
+		scheduled = trueSince(conditions, "Scheduled")
+	}
 	var out []conditionText
 	for _, c := range conditions {
 		m, ok := c.(map[string]any)
 		if !ok {
 			continue
+		}
+		if at, _ := m["lastTransitionTime"].(string); scheduled != "" && m["type"] == "Unschedulable" && at < scheduled {
+			continue // Volcano leaves it standing beside the newer word: the newest counts (ed72c7c8 pkg/controllers/job/job_controller_actions.go, recordPodGroupEvent)
 		}
 		if at, _ := m["lastTransitionTime"].(string); admitted != "" && at < admitted {
 			continue // Kueue admitted it since, and leaves standing why it had queued it again (v0.19.0 pkg/workload/workload.go, SetQuotaReservation)

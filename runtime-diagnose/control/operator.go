@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -20,13 +21,13 @@ import (
 // ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
 // status says of single pods.
 func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
-	return slices.Concat(readState(c, catalog), readObjects(c, catalog), readFramework(c, catalog), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readExitEvents(c, pods), readPodGroup(c, pods, catalog))
+	return slices.Concat(readState(c, pods, catalog), readObjects(c, catalog), readFramework(c, catalog), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readExitEvents(c, pods), readPodGroup(c, pods, catalog))
 }
 
 // readState runs the reason and the message of a failed job's own condition through the catalogue: a deadline
 // that passed takes the pods with it, and the event of it is gone after an hour. A Framework's is that of one
 // of its tasks, which is read with its code.
-func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
+func readState(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
 	if catalog == nil || c.State.Phase != kinds.Failed || c.State.Stopped() || c.Job != nil && c.Job.Ref.Kind == "Framework" {
 		return nil
 	}
@@ -35,15 +36,19 @@ func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observ
 	if m := replicaInMessage.FindStringSubmatch(c.State.Message); m != nil {
 		source = replicaOf(c.Job, m[1], m[2])
 	}
+	at, _ := time.Parse(time.RFC3339, c.State.Since) // zero: it does not say
 	var out []evidence.Observation
 	say := func(rule *signature.Signature, facts map[string]string) {
 		out = append(out, evidence.Observation{
 			Signature: rule, Line: said, Facts: facts, Platform: true,
-			Item: evidence.Item{ID: "status/failed", Kind: evidence.Status, Text: said, Times: 1, Source: source},
+			Item: evidence.Item{ID: "status/failed", Kind: evidence.Status, At: at, Text: said, Times: 1, Source: source},
 		})
 	}
 	for _, m := range catalog.Match(said, evidence.Status) {
 		say(m.Signature, m.Facts)
+	}
+	if len(out) == 0 && len(pods) == 0 && slices.Contains(refusedAs, c.State.Reason) {
+		say(Refused, map[string]string{"reason": c.State.Reason})
 	}
 	if m := containerReason.FindString(said); m != "" && len(out) == 0 { // the operator hands on what the pod said
 		rule := ruleOOM
@@ -54,6 +59,10 @@ func readState(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observ
 	}
 	return out
 }
+
+// refusedAs are the reasons with which operators say that a job failed because they do not take its spec
+// (https://github.com/ray-project/kuberay/blob/v1.6.2/ray-operator/controllers/ray/rayjob_controller.go).
+var refusedAs = []string{"ValidationFailed"}
 
 // containerReason is a reason of a pod or a container that means one thing wherever it stands.
 var containerReason = lazy.MustCompile(`\b(?:OOMKilled|Evicted|NodeLost|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainerConfigError|CreateContainerError|RunContainerError|ContainerCannotRun|StartError)\b`)

@@ -10,13 +10,13 @@ import (
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+24)
-	rules = append(rules, Silent, Podless, Unqueued, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, CrashLoop, ReplicaLost, ReplicaUnknown, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
+	rules = append(rules, Silent, Podless, Refused, Unqueued, ruleKueueNode, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, CrashLoop, ReplicaLost, ReplicaUnknown, ruleGroupAgain, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady, NotReadyButTrains)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
 	}
 	for _, r := range reasonRules {
-		if r.rule != ruleNodeNotReady && r.rule != ruleDeviceTainted && r.rule != TooOld {
+		if r.rule != ruleNodeNotReady && r.rule != ruleDeviceTainted && r.rule != TooOld && r.rule != ruleGroupAgain {
 			rules = append(rules, r.rule)
 		}
 	}
@@ -40,6 +40,12 @@ func rule(id, title, category string, depth int, d signature.Domain, retry signa
 		ID: id, Title: title, Since: "0.1", Category: category, Role: signature.Root, Depth: depth, Domain: d, Retry: retry,
 		Proves: proves, DoesNotProve: doubts, Remedy: steps,
 	}
+}
+
+// explaining is a rule that explains others where both are seen.
+func explaining(s *signature.Signature, others ...string) *signature.Signature {
+	s.Hides = others
+	return s
 }
 
 var ruleOOM = rule("container-oom-killed", "the container went over its memory limit", "host-oom-killed", signature.Precise,
@@ -67,6 +73,13 @@ var CrashLoop = rule("container-crash-loop", "the container ends again and again
 	signature.User, signature.RetryUnknown,
 	"The kubelet started the container, it ended, and the next start waits (CrashLoopBackOff).", "Why it ends, and with which exit code: its log and kubectl describe pod say that.",
 	"Read the log of the container that ended (kubectl logs --previous), and its last state (kubectl describe pod).")
+
+// ruleGroupAgain is a group of a LeaderWorkerSet that its operator deletes whenever one of its containers was started again
+// (https://github.com/kubernetes-sigs/lws/blob/v0.9.0/pkg/controllers/pod_controller.go, handleRestartPolicy).
+var ruleGroupAgain = rule("group-recreated", "it fails again and again, and its whole group is made anew each time", "python-exception-user-code", signature.Symptom,
+	signature.User, signature.RetryUnknown,
+	"A container of the pod was started again, or the pod was deleted, and the operator deleted the group for it, with all logs.", "Why it fails: its log says that, and it is gone with each group.",
+	"Follow the log of the pod from its start: kubectl logs -f keeps what it says before the group is deleted.\nOr set spec.leaderWorkerTemplate.restartPolicy to None for a while: the container is started again in its place, and kubectl logs --previous shows how it ended.")
 
 // ReplicaLost is what an operator's status says of a replica that no pod speaks for any more.
 var ReplicaLost = rule("replica-lost", "the operator lost a replica", "python-exception-user-code", signature.Symptom,
@@ -177,6 +190,7 @@ var reasonRules = []struct {
 		"deadline-exceeded", "a deadline passed", "sigterm-preempted", signature.Precise, signature.User, signature.Useless,
 		"activeDeadlineSeconds was reached.", "That the job hung: it may have waited for nodes until then.",
 		"Raise activeDeadlineSeconds, or find out where the time went.")},
+	{[]string{"RecreateGroup"}, ruleGroupAgain},
 	{[]string{"MaxDurationExceeded"}, TooOld}, // by T9k's Duration Keeper, on what owns the pods
 	{[]string{"UnexpectedAdmissionError", "OutOfcpu", "OutOfmemory", "OutOfpods", "NodeAffinity", "NodePorts", "Forbidden", "InvalidNodeInfo", "PodLevelResourcesNotSupported", "EmptyPodSharedPoolError", "SysctlForbidden", "AppArmor", "FailedNodeDeclaredFeaturesCheck"}, rule(
 		"kubelet-refused", "the kubelet refused the pod", "admission-denied", signature.Precise, signature.Platform, signature.Helps,

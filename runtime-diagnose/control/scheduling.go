@@ -56,6 +56,10 @@ var (
 // ErrReasonConflict of the plugin VolumeZone, and the names before 1.11).
 var boundElsewhere = lazy.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|volume node affinity conflict|PersistentVolume's node affinity|available volume zone`)
 
+// noDeviceClass is a claim that asks for a class of devices which is not there
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go).
+var noDeviceClass = lazy.MustCompile(`request \S+: device class \S+ does not exist`)
+
 // ParseUnschedulable reads a scheduler's message; ok is false if it is none.
 func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
 	u.Message = message
@@ -84,6 +88,9 @@ func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
 		}
 		u.Reasons = append(u.Reasons, f)
 		ok = true
+	}
+	if m := noDeviceClass.FindString(body); m != "" && ok && len(u.Reasons) == 0 { // said of the pod, before any node is looked at
+		u.Reasons = []Refusal{{Reason: m}}
 	}
 	if len(u.Reasons) == 0 && claimText.MatchString(body) {
 		u.Reasons = []Refusal{{Count: u.Nodes, Reason: strings.TrimRight(strings.TrimSpace(strings.TrimPrefix(body, ":")), ". ")}}
@@ -119,6 +126,10 @@ var schedulingRules = []struct {
 	applies func(Refusal) bool
 	rule    *signature.Signature
 }{
+	{func(f Refusal) bool { return noDeviceClass.MatchString(f.Reason) }, rule(
+		"device-class-missing", "a device claim of the pod asks for a class that does not exist", "container-config", signature.Precise, signature.User, signature.Useless,
+		"The claim names a DeviceClass, which the cluster does not have; the scheduler looks at no node before it has.", "That the name is wrong: the class may come with a driver that is not installed yet.",
+		"Correct deviceClassName in the claim or its template: kubectl get deviceclasses lists those that there are.")},
 	{func(f Refusal) bool { return boundElsewhere.MatchString(f.Reason) }, rule(
 		"unschedulable-volume-elsewhere", "a volume of the pod cannot be reached from nodes that would take it", "unschedulable-pvc", signature.Precise, signature.User, signature.RetryUnknown,
 		"The claim is bound, to a volume that these nodes cannot reach: its node affinity or zone is elsewhere. The scheduler asks for volumes after taints, selectors and resources, so these nodes have room for the pod.",

@@ -29,6 +29,12 @@ var Podless = rule("operator-makes-no-pods", "the job's operator makes no pods",
 	"Why: its log says that.",
 	"Tell the administrators that the job's operator makes no pods; its log says why.")
 
+// Refused is a job that its operator does not take as it is written.
+var Refused = rule("operator-refuses", "the job's operator does not take the job as it stands", "argument-or-config-error", signature.General,
+	signature.User, signature.Useless,
+	"The operator looked at the job, made nothing for it, and says why.", "That what it objects to is all: an operator names the first thing that it meets.",
+	"Read what the operator says: it names the field, or the object that is in the way.\nA field that cannot be changed any more needs the job to be deleted and created again.")
+
 // NoKueue is how evidence.Bundle.Absent says that the cluster's API has no Workloads of Kueue.
 const NoKueue = "Workload of kueue.x-k8s.io"
 

@@ -60,7 +60,7 @@ func (r *reader) takeStock() {
 // the first of them was made. What still concerns a job that lacks pods is not known, and counts.
 func (r *reader) elsewhere(e *corev1.Event) bool {
 	at := when(*e)
-	if at.IsZero() {
+	if at.IsZero() || ruleForReason(e.Reason) == ruleGroupAgain { // pods made since are what it is about
 		return false
 	}
 	switch e.InvolvedObject.Kind {

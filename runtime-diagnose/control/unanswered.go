@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // Unanswered is on whom a job waits to which nothing has answered: its own operator, or that of an object
@@ -77,6 +78,9 @@ func ReadSilent(c *evidence.Bundle) []evidence.Observation {
 		return []evidence.Observation{s}
 	}
 	of, since, ok := Unanswered(c)
+	if s, refuses := refusal(c, of); ok && refuses {
+		return []evidence.Observation{s}
+	}
 	if !ok || slices.ContainsFunc(c.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
 		return nil
 	}
@@ -92,6 +96,32 @@ func ReadSilent(c *evidence.Bundle) []evidence.Observation {
 		Signature: rule, Line: text, Platform: true, Facts: facts,
 		Item: evidence.Item{ID: evidence.ID("status/" + of.Kind), Kind: evidence.Status, At: since, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
 	}}
+}
+
+// refusal is the last warning about a job for which nothing was made: whoever wrote it has looked at the job. Operators have
+// reasons of their own for it (ValidationError and ErrResourceExists of mpi-operator, InvalidRayClusterSpec of KubeRay): what
+// they have in common is what they are about.
+func refusal(c *evidence.Bundle, of job.Ref) (s evidence.Observation, ok bool) {
+	var last *corev1.Event
+	at := -1
+	for i := range c.Events {
+		e := &c.Events[i]
+		about := e.InvolvedObject
+		if e.Type != corev1.EventTypeWarning || e.Message == "" || about.Kind != of.Kind || about.Name != of.Name || about.UID != "" && of.UID != "" && string(about.UID) != of.UID {
+			continue
+		}
+		if last == nil || !When(e).Before(When(last)) {
+			last, at = e, i
+		}
+	}
+	if last == nil {
+		return s, false
+	}
+	text := words.OneLine(reduce.Plain(strings.TrimPrefix(last.Reason+": "+last.Message, ": ")), 400)
+	return evidence.Observation{
+		Signature: Refused, Line: text, Platform: true, Facts: map[string]string{"reason": last.Reason},
+		Item: evidence.Item{ID: evidence.ID(fmt.Sprintf("event/%s/%s#%d", of.Name, last.Reason, at+1)), Kind: evidence.Event, At: When(last), Text: text, Times: Times(last), Source: evidence.Source{Rank: -1}},
+	}, true
 }
 
 // unqueued says that a suspended job names a queue of Kueue where there is no Kueue to resume it.

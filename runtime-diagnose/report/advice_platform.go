@@ -10,6 +10,68 @@ import (
 // condition DisruptionTarget (https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions) or in the
 // event of whoever did it.
 var ofPlatform = []advice{
+	{ // https://github.com/kubeflow/mpi-operator/blob/v0.8.2/pkg/controller/mpi_job_controller.go, MessageResourceExists
+		of: []string{"operator-refuses"}, line: regexp.MustCompile(`Resource "(?P<name>[^"]+)" of Kind "(?P<kind>\w*)" already exists and is not managed by`),
+		says: "{{.kind|an object}} {{.name}} of somebody else is in the way of one that the operator makes", shown: true,
+		steps: []string{
+			"See whose {{.kind}} {{.name}} is: metadata.ownerReferences and metadata.labels name what made it, an earlier job of the name most often.",
+			"Delete it where nobody needs it, or create the job under another name.",
+		},
+	},
+	{
+		of: []string{"operator-refuses"}, line: regexp.MustCompile(`^\w+: (?P<said>.{1,240})`),
+		says: "the job's operator does not take it: {{.said}}", shown: true,
+	},
+	{
+		of: []string{"kueue-node-failed"}, fact: map[string]string{"node": ""},
+		says: "node {{.node}} failed, and Kueue found no other for the job's pods", shown: true,
+		steps: []string{
+			"Tell the administrators node {{.node}}: kubectl describe node {{.node}} shows since when, and what it said last.",
+			"Wait: Kueue starts the job again, from its last checkpoint where it writes some, when the node is back or others are free.",
+		},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/kubelet/images/image_manager.go
+		of: []string{"image-pull", "image-not-pulled", "image-pull-state"}, line: regexp.MustCompile(`image "(?P<image>[^"]+)" is not present with pull policy of Never`),
+		says: "the node does not have image {{.image}}, and imagePullPolicy is Never", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{
+			"Set imagePullPolicy to IfNotPresent in the pod template where a registry has the image.",
+			"Where none has, load it on every node that may run the pod (ctr -n k8s.io images import, kind load, minikube image load), or push it to a registry.",
+		},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/volume/csi/csi_client.go
+		of: []string{"mount-failed", "volume-not-mounted"}, line: regexp.MustCompile(`driver name (?P<driver>\S+) not found in the list of registered CSI drivers`),
+		says: "a volume cannot be mounted: its driver {{.driver}} does not run on the node", owner: signature.Platform, retry: signature.Helps, shown: true,
+		steps: []string{
+			"Tell the administrators the node: the node plugin of {{.driver}} (a DaemonSet) is missing there, has not started, or does not tolerate the node's taints; kubectl get csinode shows which nodes have it.",
+			"Until then keep the job on nodes that have it.",
+		},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/plugin/pkg/admission/runtimeclass/admission.go
+		of: []string{"admission-denied"}, line: regexp.MustCompile(`RuntimeClass "(?P<name>[^"]+)" not found`),
+		says: "RuntimeClass {{.name}} does not exist", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Correct runtimeClassName in the pod template: kubectl get runtimeclass lists those that there are. Where it should be there, the administrators install it with the container runtime."},
+	},
+	{ // https://kubernetes.io/docs/concepts/policy/pid-limiting/
+		of: []string{"evicted", "pod-evicted"}, line: regexp.MustCompile(`low on resource: pids\. Threshold quantity: (?P<least>\d+), available: (?P<available>\d+)`),
+		says: "the node ran out of process IDs ({{.available}} left)", owner: signature.Platform, retry: signature.Helps, shown: true,
+		steps: []string{
+			"Tell the administrators the node: ps -eLf | wc -l there counts processes and threads, and podPidsLimit of the kubelet keeps one pod from taking all.",
+			"Start the job again, on other nodes where this one stays so. Where the job itself starts very many threads, set OMP_NUM_THREADS and the number of data-loader workers.",
+		},
+	},
+	{ // https://kubernetes.io/docs/tasks/manage-hugepages/scheduling-hugepages/
+		of: []string{"unschedulable-cpu-memory"}, line: regexp.MustCompile(`Insufficient (?P<pages>hugepages-\w+)`),
+		says: "not enough free {{.pages}}", owner: signature.User, retry: signature.RetryUnknown,
+		steps: []string{
+			"See which nodes have any: kubectl get nodes -o custom-columns=NAME:.metadata.name,PAGES:.status.allocatable.{{.pages}}. Where none has, no waiting helps.",
+			"Leave {{.pages}} out of the pod template unless the program asks for them, or have the administrators set them up on the nodes.",
+		},
+	},
+	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go
+		of: []string{"device-class-missing"}, line: regexp.MustCompile(`device class (?P<class>\S+) does not exist`),
+		says: "DeviceClass {{.class}} does not exist", shown: true,
+		steps: []string{"Correct deviceClassName in the ResourceClaimTemplate or the ResourceClaim of the pod: kubectl get deviceclasses lists those that there are. Where it should be there, the administrators install it with the driver."},
+	},
 	{ // https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/volume/csi/csi_attacher.go, waitForVolumeAttachmentWithLister; gRPC's code of a call to the driver
 		of: []string{"mount-failed", "volume-not-mounted"}, line: regexp.MustCompile(`for volume "(?P<volume>[^"]+)" : (?:rpc error: code = (?:DeadlineExceeded|Aborted|Unavailable)|timed out waiting for external-attacher)`),
 		says: "volume {{.volume}} cannot be mounted: the storage driver does not answer in time", owner: signature.Platform, retry: signature.Helps,

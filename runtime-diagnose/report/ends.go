@@ -264,6 +264,24 @@ func (d *draft) offered(root *evidence.Observation) bool {
 	})
 }
 
+// noneOffers is what to say and do where every node was seen and none has the resource that the scheduler finds short. Nil: one
+// has, or not all were seen. Nodes with devices may be none until an autoscaler adds them.
+func (d *draft) noneOffers() *advice {
+	name := d.root.Facts["resource"]
+	if d.schedulerOf(d.root) == nil || name == "" || strings.Contains(name, "/") || len(d.Nodes) == 0 || strconv.Itoa(len(d.Nodes)) != d.root.Facts["nodes"] {
+		return nil
+	}
+	for i := range d.Nodes {
+		if q := d.Nodes[i].Status.Allocatable[corev1.ResourceName(name)]; !q.IsZero() {
+			return nil
+		}
+	}
+	return &advice{
+		says: "no node has " + name, owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{"Leave " + name + " out of the pod template, or correct its name: no waiting helps.", "Where the nodes should have it, tell the administrators: it is set up on none."},
+	}
+}
+
 // waits is the part of a step that is to wait for others to end.
 var waits = regexp.MustCompile(`,? or wait for running jobs to end|^Else wait for running jobs to end\.$`)
 

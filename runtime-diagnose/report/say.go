@@ -220,6 +220,9 @@ func (d *draft) places(s *evidence.Observation) int {
 	}
 	said, members := map[one]bool{}, map[string]bool{}
 	for _, item := range append([]evidence.Item{s.Item}, s.Also...) {
+		if item.Source.Place() == "" && s.Item.Source.Place() != "" {
+			continue // the operator's word on a pod is not one more place
+		}
 		said[one{item.Source.Pod, max(-1, item.Source.Rank)}] = true
 		members[item.Source.Place()] = true
 	}

@@ -86,7 +86,13 @@ func (d *draft) atRest() bool {
 	case !d.suspended():
 		return false
 	}
-	return root == nil || root.Item.Source.Pod != "" || root.Item.Kind == evidence.Log
+	return !d.tookBack() && (root == nil || root.Item.Source.Pod != "" || root.Item.Kind == evidence.Log)
+}
+
+// tookBack says that a queue took the job's quota back for what became of its pods: it is queued again, and what kept them from
+// running may do so the next time.
+func (d *draft) tookBack() bool {
+	return slices.ContainsFunc(d.Observations, func(o evidence.Observation) bool { return o.Signature.ID == "queue-evicted" && !o.Over })
 }
 
 // suspended says that the job asks for no pods: its operator says so, or the job does, and no operator says
@@ -200,7 +206,7 @@ func (d *draft) allRunning() bool {
 	if len(d.Seen.Pods) == 0 {
 		return false
 	}
-	if due, _ := d.due(); d.present() < due {
+	if due, _ := d.due(); d.present() < due && d.State.Reason != kinds.GroupsUpdating {
 		return false
 	}
 	return d.podsWell()
@@ -229,7 +235,7 @@ func (d *draft) lacking() string {
 	since, err := time.Parse(time.RFC3339, d.State.Since)
 	due, _ := d.due()
 	switch {
-	case d.State.Phase != kinds.Running || d.Job == nil || len(d.Seen.Pods) == 0 || d.present() >= due:
+	case d.State.Phase != kinds.Running || d.State.Reason == kinds.GroupsUpdating || d.Job == nil || len(d.Seen.Pods) == 0 || d.present() >= due:
 		return ""
 	case d.podsUnread(), d.Job.Ref.Kind == "Framework", someEnded(d.JobSource()["status"]): // pods that ended may be gone
 		return ""

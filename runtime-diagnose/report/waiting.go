@@ -68,7 +68,7 @@ func (d *draft) waiting() string {
 	if d.State.Stopped() {
 		return strings.TrimRight("stopped: somebody asked for it. "+d.State.Message, ". ") + "." + d.leaving()
 	}
-	if d.Job != nil && d.Job.Suspended || d.State.Phase == kinds.Suspended {
+	if d.suspended() {
 		return "suspended: it asks for no pods now." + d.whySuspended() + d.leaving()
 	}
 	if d.State.Phase == kinds.Succeeded || d.State.Phase == kinds.Failed {

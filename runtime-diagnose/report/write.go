@@ -35,7 +35,7 @@ func Write(ctx context.Context, f *Findings) Report {
 			root.Facts = facts
 			d.root = &root
 		}
-		d.advice = cmp.Or(adviceFor(d.root), d.preemptedAdvice())
+		d.advice = cmp.Or(d.noneOffers(), adviceFor(d.root), d.preemptedAdvice())
 		if node := d.nodeOf(d.root.Item.Source); d.advice != nil && node != "" {
 			d.advice.says = strings.Replace(d.advice.says, "the node ran", "node "+node+" ran", 1)
 		}
