@@ -80,7 +80,9 @@ func (g *grounds) plainly(body string) string {
 	})
 	for _, of := range []*lazy.Regexp{script, imageTag} {
 		body = of.ReplaceAllStringFunc(body, func(m string) string {
-			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
+			if slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
+				return containsToken(i.Text, m) && (slices.Contains(g.Root, i.ID) || (slices.Contains(g.Effects, i.ID) || strings.HasPrefix(string(i.ID), "event/") || frameAt.MatchString(i.Text)) && !Injected(strings.ReplaceAll(i.Text, m, " ")))
+			}) {
 				return " "
 			}
 			return m
