@@ -60,7 +60,7 @@ var (
 )
 
 // nounFirst is a noun that is written as a verb is: a name, or one behind which it stands of what it is.
-var nounFirst = lazy.MustCompile(`^\W*(?:Open (?:MPI|UCX)|(?i:call (?:path|stack|site|chain)|run (?:time|id)|start[- ]?up|use of|set of|change (?:of|in)|increase (?:of|in)|decrease (?:of|in)|update of|check of|stop of|start of))\b`)
+var nounFirst = lazy.MustCompile(`^\W*(?:Open (?:MPI|UCX)|(?i:open (?:questions?|points?|issues?|files?)|call (?:path|stack|site|chain)|run (?:time|id)|start[- ]?up|use of|set of|change (?:of|in)|increase (?:of|in)|decrease (?:of|in)|update of|check of|stop of|start of))\b`)
 
 // isOrder says whether a clause is one.
 func isOrder(clause string) bool {
