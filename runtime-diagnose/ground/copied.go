@@ -15,7 +15,7 @@ const mostCopied = 6
 // ofRead says whether the rules rest on each line that is cited, and none speaks to anybody.
 func (g *grounds) ofRead(cites []evidence.ID) bool {
 	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
-		return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) || Injected(g.items[id].Text) || demands.MatchString(g.items[id].Text)
+		return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) || Injected(g.items[id].Text) || demands.MatchString(g.items[id].Text) || blamed.MatchString(g.items[id].Text)
 	})
 }
 

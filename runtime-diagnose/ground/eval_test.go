@@ -289,8 +289,8 @@ func TestEvaluation(t *testing.T) {
 	attacks, told := wrong.sum()
 	t.Logf("of %d faithful: %d published, %d shown as unsupported, %d dropped (%.1f %%); of %d wrong: %d published, %d shown as unsupported, %d dropped",
 		all, right[published], right[apart], right[dropped], 100*float64(right[dropped])/float64(all), attacks, told[published], told[apart], told[dropped])
-	if right[dropped]*10 > all || right[published]*100 < all*50 {
-		t.Errorf("of %d faithful sentences %d are dropped: more than one in ten, or %d published: less than 50 in a hundred", all, right[dropped], right[published])
+	if right[dropped]*25 > all || right[published]*100 < all*50 {
+		t.Errorf("of %d faithful sentences %d are dropped: more than one in twenty-five, or %d published: less than 50 in a hundred", all, right[dropped], right[published])
 	}
 }
 

@@ -211,7 +211,7 @@ func (g *grounds) speaksOf(l layered, of layer, part, body string) bool {
 	case ofNode:
 		return nodeWord.MatchString(text) || l.ofNode && !(strings.Contains(l.id, "/kernel") && partOfNode.MatchString(text))
 	case runs:
-		if ofMember := jobWord.MatchString(part) && takenFrom.MatchString(part); ofMember && !jobWord.MatchString(text) {
+		if jobWord.MatchString(g.withoutNames(part)) && takenFrom.MatchString(part) && !jobWord.MatchString(text) {
 			return false // a container's limit is not the job's
 		}
 		if l.ofUnit || unitWord.MatchString(text) {

@@ -30,7 +30,7 @@ func words(list string) map[string]bool {
 }
 
 // spokenOf is a program that a sentence speaks of: the ssh line, curl failed.
-var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia-smi|helm|docker|git|mount|conda|pip3?|npm|apt|bash|python3?|make)(?:'s)? (?:(?:then|also|itself|never|still|even|only|just) )?(?:had|has|have|is|was|were|did|does|do|could|can|cannot|would|will|may|might|lines?|servers?|daemons?|process(?:es)?|keys?|connections?|logins?|client|failed|fails|exited|exits|returned|returns|reported|reports|ended|ends|printed|prints|found|finds|stands|means|to|from|and|or|as|by|with|without|at|on|in|into|over|step|call|error|command|package|image|module|refused)\b`)
+var spokenOf = lazy.MustCompile(`(?i)\b(?:ssh|scp|rsync|curl|wget|kubectl|nvidia-smi|helm|docker|git|mount|conda|pip3?|npm|apt|bash|python3?|make)(?:'s)? (?:(?:then|also|itself|never|still|even|only|just) )?(?:had|has|have|is|was|were|did|does|do|could|can|cannot|would|will|may|might|lines?|servers?|daemons?|process(?:es)?|keys?|connections?|logins?|client|failed|fails|exited|exits|returned|returns|reported|reports|ended|ends|printed|prints|found|finds|stands|means|to|from|and|or|as|by|with|without|at|on|in|into|over|step|call|error|command|package|image|module|refused|gave|gives|codes?)\b|\b(?:installed|upgraded|built|started|pulled) (?:by|with|through) (?:pip3?|conda|apt|npm|make)\b`)
 
 // host is a name of one, without a scheme.
 var host = lazy.MustCompile(`(?i)(?:^|[\s('"])((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[\s,.;:)'"。，；：、]|$)`)
@@ -49,7 +49,7 @@ var stored = lazy.MustCompile(`\b(?:s3a?|gs|oss|hdfs|tcp|env|file|unix|grpc)://[
 var script = lazy.MustCompile(`\b[\w-]+\.sh\b`)
 
 // imageTag is the name of an image with its tag or digest, which nobody opens: where the cause's own line has it, a claim speaks of it.
-var imageTag = lazy.MustCompile(`\b[\w.-]+\.[a-z]{2,}(?::\d+)?(?:/[\w.-]+)+(?::[\w.-]*\w|@sha256:[0-9a-f]+)`)
+var imageTag = lazy.MustCompile(`\b[\w.-]+\.[a-z]{2,}(?::\d+)?(?:/[\w.-]*\w)+(?::[\w.-]*\w|@sha256:[0-9a-f]+)?`)
 
 // acting is a program as the subject of a sentence, with its verb. Of kubectl and docker such a word may be a command: logs, images.
 var acting = lazy.MustCompile(`(?i)^(?:the )?(?:nvidia-smi|curl|wget|ssh|scp|rsync|mount|pip3?|npm|apt|bash|make) (?:[a-z]{2,}[^su]s|[a-z]{3,}ed) `)
@@ -80,7 +80,9 @@ func (g *grounds) plainly(body string) string {
 	})
 	for _, of := range []*lazy.Regexp{script, imageTag} {
 		body = of.ReplaceAllStringFunc(body, func(m string) string {
-			if slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return containsToken(g.items[id].Text, m) }) {
+			if slices.ContainsFunc(g.Items, func(i evidence.Item) bool {
+				return containsToken(i.Text, m) && (slices.Contains(g.Root, i.ID) || (slices.Contains(g.Effects, i.ID) || strings.HasPrefix(string(i.ID), "event/") || frameAt.MatchString(i.Text)) && !Injected(strings.ReplaceAll(i.Text, m, " ")))
+			}) {
 				return " "
 			}
 			return m
@@ -446,7 +448,7 @@ func ends(s string, i, next int) bool {
 		return false
 	}
 	word := s[strings.LastIndexAny(s[:i], " \t(")+1 : i]
-	if word == "e.g" || word == "i.e" || word == "etc" || word == "vs" || word == "approx" {
+	if word == "e.g" || strings.EqualFold(word, "i.e") || word == "etc" || word == "vs" || word == "approx" {
 		return false
 	}
 	return strings.IndexFunc(s[:i], unicode.IsLetter) >= 0 // "1." opens an item

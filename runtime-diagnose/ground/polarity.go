@@ -141,7 +141,7 @@ func deniedThere(plain, support string, firmly bool) bool {
 			delete(first, w)
 		}
 	}
-	plain = valueNo.ReplaceAllString(plain, " ") // off there as well, or another setting
+	plain = beforeSo.ReplaceAllString(valueNo.ReplaceAllString(plain, " "), " ") // off there as well, or another setting
 	turned := slices.DeleteFunc(turnedWords(support), func(w string) bool { return so.has(w) || not.has(w) })
 	for from := 0; from < len(plain); {
 		end := len(plain)
@@ -160,6 +160,9 @@ func deniedThere(plain, support string, firmly bool) bool {
 	}
 	return false
 }
+
+// beforeSo is what was not so yet.
+var beforeSo = lazy.MustCompile(`(?i)\bbefore (?:it|they|he) (?:had|has|have|could) [^,;.]*`)
 
 // andCounts is where a claim goes on to count others.
 var andCounts = lazy.MustCompile(`\band (?:\d|(?:is|are|was|were|has|have|had) )`)

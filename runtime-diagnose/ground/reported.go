@@ -59,9 +59,12 @@ var (
 	hangsOn      = lazy.MustCompile(`(?i)[,;:.]\s| (?:whether|that|which|who|what|how|where|if|when|while|until|unless|before|after|and|or|so|because|to) `)
 )
 
+// nounFirst is a noun that is written as a verb is: a name, or one behind which it stands of what it is.
+var nounFirst = lazy.MustCompile(`^\W*(?:Open (?:MPI|UCX)|(?i:open (?:questions?|points?|issues?|files?)|call (?:path|stack|site|chain)|run (?:time|id)|start[- ]?up|use of|set of|change (?:of|in)|increase (?:of|in)|decrease (?:of|in)|update of|check of|stop of|start of))\b`)
+
 // isOrder says whether a clause is one.
 func isOrder(clause string) bool {
-	if !imperative.MatchString(clause) || ofCode.MatchString(clause) {
+	if !imperative.MatchString(clause) || ofCode.MatchString(clause) || nounFirst.MatchString(clause) {
 		return false
 	}
 	main := clause
