@@ -84,15 +84,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
-		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, PromptTokens: o.PromptTokens, Language: o.Language, Pseudonyms: o.Pseudonyms, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
-		r.Tell = newExplainWorker(e, o.Attempts, writer, counts, &r.memory, func(ctx context.Context, key Request) {
-			select {
-			case woken <- event.TypedGenericEvent[Request]{Object: key}:
-			case <-ctx.Done():
-			}
-		})
-		r.Tell.longest = o.ModelLongest
-		r.Tell.accounts = &accounts{kube: kube, namespace: o.Prompts.Namespace, explain: e, metrics: counts}
+		r.Tell = newTeller(r, kube, woken)
 		if err := m.Add(leading{r.Tell.Start}); err != nil {
 			return fmt.Errorf("set up controller: %w", err)
 		}
@@ -108,28 +100,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 		return fmt.Errorf("set up controller: %w", err)
 	}
 	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, inFlight: &r.inFlight, memory: &r.memory, gone: r.forgetKind, discovery: kube.Discovery()}
-	for _, s := range []source.TypedSource[Request]{
-		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler()),
-		source.TypedChannel(woken, wakeHandler()),
-		source.TypedFunc[Request](func(_ context.Context, q queue) error {
-			var names []string
-			for _, k := range o.Kinds {
-				names = append(names, k.Name)
-			}
-			events.Tell(func(e *corev1.Event) { r.memory.onEvent(e, names, q.AddAfter) })
-			return nil
-		}),
-		source.TypedFunc[Request](func(ctx context.Context, q queue) error {
-			if o.Snapshot != nil {
-				go r.nodes.follow(ctx, o.Snapshot, r.Cache, o.now, func(p *corev1.Pod, wait time.Duration) {
-					for _, key := range w.jobsOf(p) {
-						q.AddAfter(key, wait)
-					}
-				})
-			}
-			return nil
-		}),
-	} {
+	for _, s := range w.sources(woken, events, r) {
 		if err := c.Watch(s); err != nil {
 			return fmt.Errorf("set up controller: %w", err)
 		}
@@ -141,6 +112,48 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 		return nil
 	}
 	return addAegis(m, w, aegisAnswers{Reconciler: r, objects: objects})
+}
+
+// newTeller makes what has a model explain diagnoses. A job of which the model has answered is looked at again: woken.
+func newTeller(r *Reconciler, kube kubernetes.Interface, woken chan<- event.TypedGenericEvent[Request]) *explainWorker {
+	o := r.Options
+	e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, PromptTokens: o.PromptTokens, Language: o.Language, Pseudonyms: o.Pseudonyms, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
+	out := newExplainWorker(e, o.Attempts, r.Writer, r.metrics, &r.memory, func(ctx context.Context, key Request) {
+		select {
+		case woken <- event.TypedGenericEvent[Request]{Object: key}:
+		case <-ctx.Done():
+		}
+	})
+	out.longest = o.ModelLongest
+	out.accounts = &accounts{kube: kube, namespace: o.Prompts.Namespace, explain: e, metrics: r.metrics}
+	return out
+}
+
+// sources are what a look at a job begins with, but for the jobs themselves, whose kinds come and go: pods, answers of the model,
+// events, and nodes where there is a snapshot.
+func (w *watcher) sources(woken chan event.TypedGenericEvent[Request], events *collect.Followed, r *Reconciler) []source.TypedSource[Request] {
+	return []source.TypedSource[Request]{
+		source.TypedKind(w.manager.GetCache(), &corev1.Pod{}, w.podHandler()),
+		source.TypedChannel(woken, wakeHandler()),
+		source.TypedFunc[Request](func(_ context.Context, q queue) error {
+			var names []string
+			for _, k := range w.Kinds {
+				names = append(names, k.Name)
+			}
+			events.Tell(func(e *corev1.Event) { r.memory.onEvent(e, names, q.AddAfter) })
+			return nil
+		}),
+		source.TypedFunc[Request](func(ctx context.Context, q queue) error {
+			if w.Snapshot != nil {
+				go r.nodes.follow(ctx, w.Snapshot, r.Cache, w.now, func(p *corev1.Pod, wait time.Duration) {
+					for _, key := range w.jobsOf(p) {
+						q.AddAfter(key, wait)
+					}
+				})
+			}
+			return nil
+		}),
+	}
 }
 
 // A look that fails is repeated after firstRetry, and then after twice the time, up to lastRetry.

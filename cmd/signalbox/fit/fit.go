@@ -34,10 +34,8 @@ import (
 
 // New is the command fit.
 func New(sh *shell.Shell) *cobra.Command {
-	var draw, who bool
-	var sets []string
-	from := review.NewFlags()
-	files := &input.Flags{Cluster: from.Connection}
+	q := &question{sh: sh, from: review.NewFlags()}
+	q.files = &input.Flags{Cluster: q.from.Connection}
 	output, failOn, colour := shell.OneOf("text", "json", "yaml", "md", "html"), shell.OneOf("error", "warning", "never"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "fit FILE|DIR|URL|-…|KIND/NAME… [-k DIR] [--snapshot FILE|DIR]",
@@ -59,110 +57,99 @@ missing · 75 not now: the cluster is busy, nodes are away, or others hold what 
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := from.Apart(); err != nil {
-				return err
-			}
-			if err := (fitAsked{draw, who, from.MustAsk(), from.Fix, len(sets) > 0}).conflict(output.Value); err != nil {
-				return err
-			}
-			from.Names = draw || who || len(sets) > 0 || output.Value == "html" || from.Fix
-			if draw && len(args) == 0 && files.None() {
-				return shell.Own(drawOverview(c.Context(), sh, from, terminal.NewPainter(colour.Value, sh.Out)))
-			}
-			if len(sets) > 0 {
-				return shell.Own(fitSets(c.Context(), sh, files, args, from, sets, output.Value, failOn.Value, terminal.NewPainter(colour.Value, sh.Out)))
-			}
-			if err := from.Fixable(output.Value); err != nil {
-				return err
-			}
-			jobs, cluster, troubles, fixes, err := fitFiles(c.Context(), sh, files, args, from, who)
-			if err != nil {
-				return shell.Own(err)
-			}
-			paint := terminal.NewPainter(colour.Value, sh.Out)
-			var picture func(review.Reviewed) string
-			if draw {
-				picture = func(j review.Reviewed) string { return mapOf(j, cluster, terminal.Width(sh.Out), paint) }
-			}
-			if output.Value == "html" {
-				var sections []browser.Section
-				for _, j := range jobs {
-					sections = append(sections, fitSection(j, cluster))
-				}
-				if err := sh.WriteHTML("Fit", sections...); err != nil {
-					return shell.Own(err)
-				}
-				return fitVerdict(jobs, troubles, failOn.Value)
-			}
-			if err := renderFit(sh.Out, output.Value, jobs, troubles, paint, picture); err != nil {
-				return shell.Own(fmt.Errorf("write the answer: %w", err))
-			}
-			if err := fix.Write(sh, fixes); err != nil {
-				return shell.Own(err)
-			}
-			return fitVerdict(jobs, troubles, failOn.Value)
+			q.args, q.format, q.failOn, q.paint = args, output.Value, failOn.Value, terminal.NewPainter(colour.Value, sh.Out)
+			return shell.Own(q.answer(c.Context()))
 		},
 	}
-	files.Add(c)
-	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(from.Kube)
-	from.AddAsk(c)
-	from.Add(c)
-	from.AddFix(c)
+	q.files.Add(c)
+	c.ValidArgsFunction = apiserver.CompleteFilesOrJobs(q.from.Kube)
+	q.from.AddAsk(c)
+	q.from.Add(c)
+	q.from.AddFix(c)
 	shell.Hide(c, "policy") // no policy is asked
-	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; without a role of the whole job; repeatable, up to 20 variants")
-	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
-	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it; without a job, as it is")
+	c.Flags().StringArrayVar(&q.sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; without a role of the whole job; repeatable, up to 20 variants")
+	c.Flags().BoolVar(&q.who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
+	c.Flags().BoolVar(&q.draw, "map", false, "draw the cluster as the job sees it; without a job, as it is")
 	shell.AddChoice(c, output, "output", "o", "output format")
 	shell.AddChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
 	shell.AddChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
 
-// fitAsked is what the flags of fit ask for.
-type fitAsked struct{ draw, who, ask, fix, sets bool }
+// question is one call of fit: what is asked, and how it is answered.
+type question struct {
+	sh    *shell.Shell
+	files *input.Flags
+	args  []string
+	from  *review.Flags
 
-// conflict says which two of them cannot both be answered.
-func (f fitAsked) conflict(format string) error {
-	html := format == "html"
+	draw, who bool
+	sets      []string // other sizes that are asked about
+
+	format, failOn string
+	paint          terminal.Painter
+}
+
+// answer prints the answer; the exit code is its error.
+func (q *question) answer(ctx context.Context) error {
+	if err := q.from.Apart(); err != nil {
+		return err
+	}
+	if err := q.conflict(); err != nil {
+		return err
+	}
+	q.from.Names = q.draw || q.who || len(q.sets) > 0 || q.format == "html" || q.from.Fix
 	switch {
-	case f.who && f.sets:
+	case q.draw && len(q.args) == 0 && q.files.None():
+		return drawOverview(ctx, q.sh, q.from, q.paint)
+	case len(q.sets) > 0:
+		return q.whatIf(ctx)
+	}
+	return q.jobs(ctx)
+}
+
+// conflict says which two flags cannot both be answered.
+func (q *question) conflict() error {
+	html, ask, sets, format := q.format == "html", q.from.MustAsk(), len(q.sets) > 0, q.format
+	switch {
+	case q.who && sets:
 		return shell.Usagef("--who is about the job as it is written, --set about other sizes of it: ask one after the other, fit --set first, then fit --who with the size written into the file")
-	case f.who && f.draw:
+	case q.who && q.draw:
 		return shell.Usagef("--who prints a list and --map a picture; expected one of them")
-	case f.who && html:
+	case q.who && html:
 		return shell.Usagef("--who prints text, json, yaml or md, and -o is html; expected --who or -o html")
-	case f.ask && (f.draw || f.who || f.sets || f.fix || html):
+	case ask && (q.draw || q.who || sets || q.from.Fix || html):
 		return shell.Usagef("--ask answers without the names of nodes, and --map, --who, --set, --fix and -o html need them; expected one of them")
-	case f.draw && format != "text":
+	case q.draw && format != "text":
 		return shell.Usagef("--map draws for people, and -o is %s; expected one of them", format)
-	case f.sets && html:
+	case sets && html:
 		return shell.Usagef("-o html shows one answer for a job, and --set asks for several; expected one of them")
-	case f.sets && f.draw:
+	case sets && q.draw:
 		return shell.Usagef("--map draws one answer, and --set asks for several; expected one of them")
-	case f.sets && f.fix:
+	case sets && q.from.Fix:
 		return shell.Usagef("--set tries changes of your own, and --fix looks for one; expected one of them")
 	}
 	return nil
 }
 
-// fitSets answers what if: every job with all combinations of the settings.
-func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags, sets []string, format, failOn string, paint terminal.Painter) error {
-	settings, err := setting.Read(sets)
+// whatIf answers about other sizes: every job with all combinations of the settings.
+func (q *question) whatIf(ctx context.Context) error {
+	settings, err := setting.Read(q.sets)
 	if err != nil {
 		return err
 	}
-	in, w, err := openFit(ctx, sh, files, args, from)
+	in, w, err := q.open(ctx)
 	if err != nil {
 		return err
 	}
-	r := &preflight.Reviewer{Checks: w.Checks}
-	p := terminal.NewPage(sh.Out)
+	reviewer := &preflight.Reviewer{Checks: w.Checks}
+	p := terminal.NewPage(q.sh.Out)
 	var jobs []review.Reviewed
 	var changed []map[string]string
 	var b strings.Builder
 	fits := false
 	for i, d := range in.Jobs {
-		all, err := variants(ctx, w, r, d, settings)
+		all, err := variants(ctx, w, reviewer, d, settings)
 		if err != nil {
 			return err
 		}
@@ -174,17 +161,17 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 			b.WriteString("\n")
 		}
 		if len(all) > 0 {
-			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.As("bold", words.VisibleLine(all[0].Job.String())), words.VisibleLine(all[0].Source), variantTable(p, all, settings, paint))
+			fmt.Fprintf(&b, "%s (%s)\n\n%s", q.paint.As("bold", words.VisibleLine(all[0].Job.String())), words.VisibleLine(all[0].Source), variantTable(p, all, settings, q.paint))
 		}
 	}
-	in.Say(sh)
-	switch format {
+	in.Say(q.sh)
+	switch q.format {
 	case "text":
 		err = p.Write(b.String())
 	case "md":
-		err = terminal.Page{To: sh.Out}.Write(terminal.Fenced(words.Visible(b.String())))
+		err = terminal.Page{To: q.sh.Out}.Write(terminal.Fenced(words.Visible(b.String())))
 	default:
-		err = renderFitDocument(sh.Out, format, jobs, changed, in.Troubles)
+		err = renderFitDocument(q.sh.Out, q.format, jobs, changed, in.Troubles)
 	}
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -192,7 +179,7 @@ func fitSets(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 	if fits && len(in.Troubles) == 0 {
 		return nil
 	}
-	return fitVerdict(jobs, in.Troubles, failOn)
+	return fitVerdict(jobs, in.Troubles, q.failOn)
 }
 
 // openCluster is the world with a cluster to fit on.
@@ -212,13 +199,13 @@ func openCluster(ctx context.Context, sh *shell.Shell, in *input.Input, from *re
 	return nil, shell.Usagef("there is no cluster to fit on%s; expected --snapshot FILE, or a kubeconfig whose cluster answers", why)
 }
 
-// openFit reads the input and the cluster, with nothing to review by but the fit.
-func openFit(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags) (*input.Input, *review.World, error) {
-	in, err := files.Read(ctx, sh, args)
+// open reads the input and the cluster, with nothing to review by but the fit.
+func (q *question) open(ctx context.Context) (*input.Input, *review.World, error) {
+	in, err := q.files.Read(ctx, q.sh, q.args)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := openCluster(ctx, sh, in, from)
+	w, err := openCluster(ctx, q.sh, in, q.from)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -228,16 +215,65 @@ func openFit(ctx context.Context, sh *shell.Shell, files *input.Flags, args []st
 	return in, w, err
 }
 
-// fitFiles asks the capacity engine about every job in the files. A job that cannot be
-// read whole has no answer and is a trouble. who says that it is asked, too, whose end would let a job start.
-func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []string, from *review.Flags, who bool) (jobs []review.Reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
-	in, w, err := openFit(ctx, sh, files, args, from)
-	if err != nil {
-		return nil, nil, nil, "", err
+// jobs asks the capacity engine about every job in the files. A job that cannot be read whole has no answer and is a trouble.
+func (q *question) jobs(ctx context.Context) error {
+	if err := q.from.Fixable(q.format); err != nil {
+		return err
 	}
-	jobs, err = review.Jobs(ctx, in, w)
+	in, w, err := q.open(ctx)
 	if err != nil {
-		return nil, nil, nil, "", err
+		return err
+	}
+	jobs, err := fitted(ctx, in, w)
+	if err != nil {
+		return err
+	}
+	if q.who {
+		mayRead := reader(w)
+		for i := range jobs {
+			jobs[i].Who = holdersOf(ctx, w, jobs[i], mayRead)
+		}
+	}
+	in.Say(q.sh)
+	fixes := ""
+	if q.from.Fix {
+		if fixes, err = fix.For(ctx, w, in, jobs); err != nil {
+			return err
+		}
+	}
+	if err := q.write(jobs, w.Cluster, in.Troubles); err != nil {
+		return err
+	}
+	if err := fix.Write(q.sh, fixes); err != nil {
+		return err
+	}
+	return fitVerdict(jobs, in.Troubles, q.failOn)
+}
+
+// write writes the answers about jobs as they are written.
+func (q *question) write(jobs []review.Reviewed, view *cluster.Snapshot, troubles []preflight.Trouble) error {
+	if q.format == "html" {
+		var sections []browser.Section
+		for _, j := range jobs {
+			sections = append(sections, fitSection(j, view))
+		}
+		return q.sh.WriteHTML("Fit", sections...)
+	}
+	var picture func(review.Reviewed) string
+	if q.draw {
+		picture = func(j review.Reviewed) string { return mapOf(j, view, terminal.Width(q.sh.Out), q.paint) }
+	}
+	if err := renderFit(q.sh.Out, q.format, jobs, troubles, q.paint, picture); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// fitted are the jobs with their answers. What keeps one from being read whole is among the troubles of the input.
+func fitted(ctx context.Context, in *input.Input, w *review.World) ([]review.Reviewed, error) {
+	jobs, err := review.Jobs(ctx, in, w)
+	if err != nil {
+		return nil, err
 	}
 	for _, j := range jobs {
 		for _, f := range j.Findings {
@@ -262,17 +298,7 @@ func fitFiles(ctx context.Context, sh *shell.Shell, files *input.Flags, args []s
 	if text := fitTogether(ctx, w, jobs); text != "" {
 		in.Notes = append(in.Notes, text)
 	}
-	if who {
-		mayRead := reader(w)
-		for i := range jobs {
-			jobs[i].Who = holdersOf(ctx, w, jobs[i], mayRead)
-		}
-	}
-	in.Say(sh)
-	if from.Fix {
-		fixes, err = fix.For(ctx, w, in, jobs)
-	}
-	return jobs, w.Cluster, in.Troubles, fixes, err
+	return jobs, nil
 }
 
 // fieldCheck finds what the API server drops.
