@@ -34,6 +34,7 @@ type life struct {
 	code         int32
 	mark         string // of the attempt, where its operator writes one
 	later        int    // lives of the same place that came after it
+	after        int    // lives of the same pod that came after it: what a log counts
 }
 
 // restartAttempt is on the pods of JobSets (https://jobset.sigs.k8s.io, api/jobset/v1alpha2: RestartsKey).
@@ -85,8 +86,10 @@ func livesOf(in *Input) []life {
 	count := map[string]int{}
 	for i := len(out) - 1; i >= 0; i-- {
 		slot := out[i].slot()
-		out[i].later = count[slot]
+		pod := "\x00" + string(out[i].pod.UID) + "/" + out[i].pod.Name
+		out[i].later, out[i].after = count[slot], count[pod]
 		count[slot]++
+		count[pod]++
 	}
 	return out
 }
@@ -241,11 +244,14 @@ func (in *Input) name(a *Attempt, first *life, g []life) {
 }
 
 func (a *Attempt) take(s *evidence.Observation) {
-	a.Cause, a.Says, a.Platform = s.Signature.Category, s.Signature.Title, s.Signature.Domain == signature.Platform
+	a.Cause, a.Says, a.Platform = s.Signature.Category, s.Signature.Title, s.Signature.Domain == signature.Platform && slices.Contains(takenAway, s.Signature.Category)
 	if said := removals[s.Facts["reason"]]; said != "" {
 		a.Says = said
 	}
 }
+
+// takenAway are the categories of what the platform ends, and not only is to be asked about.
+var takenAway = []string{"sigterm-preempted", "evicted", "node-lost"}
 
 const evicted = "the pod was evicted by the API, as drains do"
 
@@ -264,10 +270,10 @@ const settles = 2 * time.Minute
 // about says that something was seen of this life of the pod, not of another one.
 func (l *life) about(s *evidence.Observation) bool {
 	if s.Item.Kind == evidence.Log {
-		return s.Item.Source.Attempt == l.later
+		return s.Item.Source.Attempt == l.after
 	}
 	at := s.Item.At
-	return at.IsZero() && l.later == 0 || !at.Before(l.began) && !at.After(l.ended.Add(settles))
+	return at.IsZero() && l.after == 0 || !at.Before(l.began) && !at.After(l.ended.Add(settles))
 }
 
 // gpuHours are those that pods held from the begin of an attempt to its end.

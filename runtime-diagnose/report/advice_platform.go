@@ -51,6 +51,14 @@ var ofPlatform = []advice{
 		says: "RuntimeClass {{.name}} does not exist", owner: signature.User, retry: signature.Useless, shown: true,
 		steps: []string{"Correct runtimeClassName in the pod template: kubectl get runtimeclass lists those that there are. Where it should be there, the administrators install it with the container runtime."},
 	},
+	{ // https://github.com/kubernetes/pod-security-admission/blob/v0.34.0/admission/admission.go
+		of: []string{"admission-denied"}, line: regexp.MustCompile(`violates PodSecurity "(?P<level>[^"]+)": (?P<what>.{1,200})`),
+		says: "the namespace's PodSecurity level {{.level}} refuses the pods: {{.what}}", owner: signature.User, retry: signature.Useless, shown: true,
+		steps: []string{
+			"Leave out of the pod template what the message names.",
+			"Where the job needs it, run it in a namespace whose label pod-security.kubernetes.io/enforce allows it, or ask the owner of the namespace.",
+		},
+	},
 	{ // https://kubernetes.io/docs/concepts/policy/pid-limiting/
 		of: []string{"evicted", "pod-evicted"}, line: regexp.MustCompile(`low on resource: pids\. Threshold quantity: (?P<least>\d+), available: (?P<available>\d+)`),
 		says: "the node ran out of process IDs ({{.available}} left)", owner: signature.Platform, retry: signature.Helps, shown: true,
