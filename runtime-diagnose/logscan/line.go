@@ -54,6 +54,7 @@ type said struct {
 	well  bool   // the loss in that line is a number, only the gradient is not
 	// informed says that it is of a record of a logger below a warning; named that it is if a frame follows.
 	informed, named bool
+	proven          bool   // steps, or an end that went well, show that it was survived
 	debugs          bool   // it is for those who debug the program
 	instead         bool   // a line close below says what is done instead
 	logged          string // the stamp's form of its record, or of the one that its traceback is printed in; empty: of none
@@ -88,6 +89,7 @@ type logReader struct {
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
+	progressAt   [2]int         // numbers of the last two of them
 	course       Course
 	callsLeft    int // lines of watchdogs that are not kept
 	calledAt     int // step lines before the last of them
@@ -354,6 +356,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			}
 		} else {
 			r.progress++
+			r.progressAt = [2]int{r.progressAt[1], l.Number}
 			if r.steps.Seeks() && r.steps.Learn(l.Body()) { // this line is the first one
 				r.steps.See(l.Number, l.Body(), l.At)
 			}

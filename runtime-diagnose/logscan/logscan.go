@@ -213,7 +213,7 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.Course.Quotes = r.quotes()
 	h.Course.Ended = r.endedWell(digest) && !log.Pasted
-	h.advances = !r.quotesErrors() && (r.progress > 1 || r.counters.Advances(digest.Last.Number) || r.oneSample(digest) || r.movesCalmly(digest)) && !log.Pasted && !digest.InTraceback && h.Course.Bad.Number == 0 && !r.breaksOff(digest) && !r.complainsLast(digest)
+	h.advances = !r.quotesErrors() && (r.trains() || r.counters.Advances(digest.Last.Number, r.complained()) || r.oneSample(digest) || r.movesCalmly(digest)) && !log.Pasted && !digest.InTraceback && h.Course.Bad.Number == 0 && !r.breaksOff(digest) && !r.complainsLast(digest)
 	h.done = !h.advances && r.calm > 0
 }
 

@@ -56,8 +56,10 @@ func (r *logReader) judgeFrom(first int, quotes bool, d reduce.Digest) {
 	for i := first; i < len(r.sightings); i++ {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.view.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.outlived(i, below) || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
+		if quotes || r.onlyInformed(i) || r.livedWith(i, d) || r.options.uses(loggers) && r.loggerGoesOn(i, d) || r.outlived(i, below) {
 			s.Over = true
+		} else if r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again, d.Last.Number) {
+			s.Over, r.said[i].proven = true, true
 		}
 	}
 }
@@ -211,13 +213,34 @@ func (r *logReader) refuted(i int) bool {
 	return s.Mild || s.Signature.Role == signature.Confirmation
 }
 
-// endedWell says that the log says so, and does not go on to a bad end. What a daemon says of others in the
+// endedWell says that the log says so, and does not go on to a complaint or a bad end. What a daemon says of others in the
 // end is none.
 func (r *logReader) endedWell(d reduce.Digest) bool {
-	if len(r.success) == 0 || !recovery.EndsBadly(d.Last.Text) {
-		return len(r.success) > 0
+	if len(r.success) == 0 || slices.Max(slices.Collect(maps.Values(r.success))) < r.complained() {
+		return false
 	}
-	return r.isOver(d.Last.Number)
+	return !recovery.EndsBadly(d.Last.Text) || r.isOver(d.Last.Number)
+}
+
+// complained is the last line that complained of something which neither steps nor an end that went well show to be
+// survived; 0: none did. What was done before it is no proof that the run is well: lines that only follow spare a run the
+// verdict that it failed, and no more.
+func (r *logReader) complained() (line int) {
+	if r.worst.open {
+		line = r.worst.last
+	}
+	for i := range r.sightings {
+		if s := &r.sightings[i]; !s.Mild && !r.said[i].proven && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
+			line = max(line, s.Item.Source.Line)
+		}
+	}
+	return line
+}
+
+// trains says that lines show training, two of them below every complaint: the bar of a step that failed is drawn once more.
+func (r *logReader) trains() bool {
+	from, steps := r.complained(), r.series.Recent
+	return r.progress > 1 && (from == 0 || r.progressAt[0] > from || len(steps) > 1 && steps[len(steps)-2].Line > from)
 }
 
 // atTheEnd is how many lines with text are the end of a log.

@@ -350,17 +350,18 @@ func (c *Counters) Moves(lines int) bool {
 	return moves
 }
 
-// Advances says that something is counted up, or measured, to the end of a log of so many lines.
-func (c *Counters) Advances(lines int) bool {
+// Advances says that something is counted up, or measured, to the end of a log of so many lines, and below one of them.
+func (c *Counters) Advances(lines, below int) bool {
+	near := max(below, lines-max(8, lines/4))
 	for _, s := range c.series {
-		if !s.none && s.grown >= enoughGrown && s.last > lines-max(8, lines/4) {
+		if !s.none && s.grown >= enoughGrown && s.last > near {
 			return true
 		}
 	}
 	for _, m := range c.measures {
-		if m.changed > enoughGrown && !m.worse && m.last > lines-max(8, lines/4) {
+		if m.changed > enoughGrown && !m.worse && m.last > near {
 			return true
 		}
 	}
-	return c.answered > enoughGrown && c.answer > lines-max(8, lines/4) || c.table.rows >= enoughRows && c.table.last > lines-max(8, lines/4)
+	return c.answered > enoughGrown && c.answer > near || c.table.rows >= enoughRows && c.table.last > near
 }

@@ -18,8 +18,8 @@ func TestFailuresThatAreCountedAreNoProgress(t *testing.T) {
 			c.Failure(line)
 		}
 	}
-	if c.Advances(30) || c.Steps() != 0 {
-		t.Errorf("advances = %t by %d steps, want none", c.Advances(30), c.Steps())
+	if c.Advances(30, 0) || c.Steps() != 0 {
+		t.Errorf("advances = %t by %d steps, want none", c.Advances(30, 0), c.Steps())
 	}
 }
 
@@ -86,7 +86,7 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 			for i, line := range tc.log {
 				c.See(i+1, line)
 			}
-			if got := c.Advances(len(tc.log)); got != tc.want {
+			if got := c.Advances(len(tc.log), 0); got != tc.want {
 				t.Errorf("advances = %t, want %t", got, tc.want)
 			}
 		})
