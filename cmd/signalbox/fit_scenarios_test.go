@@ -16,7 +16,7 @@ import (
 // TestFitScenarios asks of clusters and jobs that were written by hand, with the answer, before anything was
 // run on them. A folder holds one: cluster.yaml, job.yaml, and want.txt, which begins with the verdict (fits,
 // now, never, unknown; several where the question is open), goes on with the reason, and may end with
-// "mention: WORD" for what the answer has to name.
+// "mention: WORD" for what the answer has to name, "silent: WORD" for what it may not.
 func TestFitScenarios(t *testing.T) {
 	t.Setenv("KUBECONFIG", os.DevNull)
 	if testing.Short() {
@@ -44,6 +44,9 @@ func TestFitScenarios(t *testing.T) {
 			for line := range strings.Lines(reason) {
 				if word, is := strings.CutPrefix(line, "mention: "); is && !strings.Contains(said, strings.TrimSpace(word)) {
 					t.Errorf("the answer does not name %q\n%s", strings.TrimSpace(word), said)
+				}
+				if word, is := strings.CutPrefix(line, "silent: "); is && strings.Contains(said, strings.TrimSpace(word)) {
+					t.Errorf("the answer names %q\n%s", strings.TrimSpace(word), said)
 				}
 			}
 		})

@@ -2,6 +2,7 @@ package gang
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,8 @@ type Group struct {
 	Each         int      // pods that one of what is counted there makes; 0: they are the pods
 	Beside       int      // pods of other roles that are counted there, too
 	Field        string   // the name of the field at Path, where that holds the number and no other; empty: it does not
+	LeastField   string   // the field that says that fewer are not enough; empty: none does
+	LeastNumber  int      // what it says
 	Jobs         int      // batch Jobs that are made for the pods, at least
 	Services     int      // that are made for the pods, at least
 	StatefulSets int      // that are made for the pods
@@ -131,12 +134,26 @@ func Of(j *job.Job) Gang {
 		if written, whole := group.Number(most); whole && writes(j, group.Path, written) {
 			group.Field = string(group.Path[strings.LastIndexByte(string(group.Path), '.')+1:])
 		}
+		group.LeastNumber, group.LeastField = least(j, r)
 	}
 	g.tied(j)
 	if u := j.RuntimeUnread(); u != nil {
 		g.Unread = string(u.Path) + ": " + u.String()
 	}
 	return g
+}
+
+// least is the number below which a role says that it has too few pods, and what says so; empty: nothing does.
+func least(j *job.Job, r *job.Role) (n int, field string) {
+	written, ok := j.Field(r.LeastPath).(int64)
+	if r.LeastPath == "" || !ok {
+		return 0, ""
+	}
+	field = string(r.LeastPath[strings.LastIndexByte(string(r.LeastPath), '.')+1:])
+	if strings.HasPrefix(string(r.LeastPath), string(r.Path)+".") { // of this role of several
+		field = r.Name + "." + field
+	}
+	return int(min(max(0, written), math.MaxInt32)), field
 }
 
 // writes says whether a job has a number at a path.
@@ -166,7 +183,7 @@ func (g *Gang) Completed(role string, pods int) {
 			continue
 		}
 		group.Count -= n
-		group.Field, g.MinField = "", "" // the numbers that are written are those of all
+		group.Field, group.LeastField, g.MinField = "", "", "" // the numbers that are written are those of all
 		group.Min = max(0, group.Min-n)
 		if g.MinMembers > 0 {
 			g.MinMembers = max(1, g.MinMembers-n)

@@ -81,6 +81,8 @@ type Role struct {
 	Path     Path // the role itself, for example spec.pytorchReplicaSpecs.Worker
 	// ReplicasPath is where the number of pods is written, or Path where it is a default.
 	ReplicasPath Path
+	// LeastPath is where it is written that fewer of what is counted at ReplicasPath are not enough; empty: nowhere.
+	LeastPath Path
 	// PodsEach is how many pods one of what is counted at ReplicasPath makes, where that is more than one: a JobSet counts
 	// Jobs, a RayCluster groups of hosts.
 	PodsEach int

@@ -272,7 +272,7 @@ func elastic(r *reader, role *job.Role, at job.Path, least, most *int32, metrics
 		return
 	}
 	n := role.Replicas.Max
-	role.Replicas.Min = min(low, n)
+	role.Replicas.Min, role.LeastPath = min(low, n), r.written(at.Child("minReplicas"), "")
 	if metrics > 0 {
 		role.Replicas.Max = max(high, n)
 	}

@@ -203,6 +203,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 		}
 		worker := job.Role{Name: g.GroupName, Path: here, Pod: r.pod(&g.Template, here.Child("template"))}
 		worker.Replicas, worker.ReplicasPath, worker.PodsEach = g.pods(r, here, s.autoscaled())
+		worker.LeastPath = r.written(here.Child("minReplicas"), "")
 		rayStart(r, &worker.Pod, here.Child("template"))
 		addSharedMemory(&worker.Pod, r.anchor(here.Child("template")))
 		addWaitForHead(&worker.Pod, r.anchor(here.Child("template")))

@@ -180,7 +180,7 @@ func (e *t9kElastic) apply(r *reader, role *job.Role) {
 	}
 	n = max(min(n, max(most, least)), least)
 	role.Replicas = job.Range{Min: least, Max: n}
-	role.ReplicasPath = r.written(at.Child("expectedReplicas"), role.ReplicasPath)
+	role.ReplicasPath, role.LeastPath = r.written(at.Child("expectedReplicas"), role.ReplicasPath), r.written(at.Child("minReplicas"), "")
 }
 
 // named is the name of a container that the operator looks for before it takes the first one.

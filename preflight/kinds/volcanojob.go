@@ -219,7 +219,7 @@ func hyperNode(highest string) string {
 func (t *volcanoTaskSpec) role(r *reader, at job.Path, i int) job.Role {
 	role := job.Role{
 		Name: cmp.Or(t.Name, fmt.Sprintf("default%d", i)), Path: at, ReplicasPath: r.written(at.Child("replicas"), at),
-		Pod: r.pod(&t.Template, at.Child("template")),
+		LeastPath: r.written(at.Child("minAvailable"), ""), Pod: r.pod(&t.Template, at.Child("template")),
 	}
 	most := r.count(at.Child("replicas"), t.Replicas, 0)
 	least := r.count(at.Child("minAvailable"), t.MinAvailable, most)

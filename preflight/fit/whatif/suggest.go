@@ -153,6 +153,9 @@ func (q *suggester) stopped(g gang.Gang) string {
 	for i := range g.Groups { // pods that are no more wanted are none that have completed
 		g.Groups[i].Declared -= q.gang.Groups[i].Count - g.Groups[i].Count
 	}
+	if g.MinField != "" { // the advice names what it then has to be
+		g.MinMembers = min(g.MinMembers, g.Pods())
+	}
 	limits, _ := quota.CheckWith(q.s, g, q.exist)
 	var owners []string
 	for _, l := range limits {
@@ -240,7 +243,9 @@ func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool)
 		case g.Each > 1: // no other numbers can be written
 			most, resized = g.Count/g.Each, func(i, n int) gang.Gang { return q.resized(i, n*g.Each) }
 		}
-		if g.Single || most < 2 || g.Min > 0 && g.Min < g.Count || !whole && i > 0 && q.gang.Groups[i-1].Part != nil && q.gang.Groups[i-1].Name == g.Name {
+		// Where the least number is written, the advice says what becomes of it.
+		elastic := g.Min > 0 && g.Min < g.Count && (g.LeastField == "" || g.Field == "")
+		if g.Single || most < 2 || elastic || !whole && i > 0 && q.gang.Groups[i-1].Part != nil && q.gang.Groups[i-1].Name == g.Name {
 			continue
 		}
 		tries := func(n int64) bool { return holds(resized(i, int(n))) }

@@ -44,6 +44,12 @@ func (q *suggester) arguments(changed gang.Gang) string {
 			out = append(out, text)
 		}
 	}
+	for i := range c.before.Groups {
+		was := &c.before.Groups[i]
+		if n, _ := was.Number(c.after.Groups[i].Count); was.LeastField != "" && 0 < n && n < was.LeastNumber {
+			out = append(out, fmt.Sprintf("; %s then has to be %d instead of %d", was.LeastField, n, was.LeastNumber))
+		}
+	}
 	if pods := c.after.Pods(); c.before.MinField != "" && pods < c.before.MinMembers && pods > 0 {
 		out = append(out, fmt.Sprintf("; %s then has to be %d instead of %d", c.before.MinField, pods, c.before.MinMembers))
 	}
