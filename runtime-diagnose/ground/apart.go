@@ -32,7 +32,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		room -= len(a)
 	}
 	own := squeeze(g.inOwnWords(body))
-	so := prose(asserted(own)) // of what is asked or supposed nothing is said
+	so := beforeSo.ReplaceAllString(prose(asserted(own)), " ") // of what is asked or supposed, or was not so yet, nothing is said
 	goes := carriesOn(g.withoutNames(so))
 	if onlyLooks(body) {
 		own = looks.ReplaceAllString(own, " ") // at something: nobody is told to change it
@@ -49,7 +49,7 @@ func (g *grounds) standsApart(body string, cites []evidence.ID, why Reason) Reas
 		return Otherwise // they said something else, or this would be supported
 	case han(body) && brings.MatchString(body) && !onlyLeavesOpen(body) && !g.rightWay(body, cites):
 		return Reversed
-	case g.repeats(own) && !g.ofRead(cites):
+	case g.repeats(own):
 		return Copied
 	case len(cites) == 0 && !onlyLeavesOpen(body) && g.refuses(body), !g.legible(body, cites), g.strangeName(asserted(body), cites) && !(len(cites) == 0 && g.timeless(body)),
 		len(cites) == 0 && !onlyLeavesOpen(body) && !takenBack(body) && !wouldDo.MatchString(body) && (guessed.MatchString(body) && len(content(body)) < 2 || g.strange(asserted(body))):

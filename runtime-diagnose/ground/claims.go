@@ -174,9 +174,6 @@ var signalVerb = lazy.MustCompile(`\b(SIG[A-Z]+)(?:ed|['’]d)\b`)
 func (g *grounds) foreign(c *claim) Reason {
 	flat := strings.ToLower(squeeze(c.support))
 	if g.copied(c.body, c.cites) {
-		if g.ofRead(c.cites) {
-			return Word // the rules rest on it, if for a consequence
-		}
 		return Copied
 	}
 	c.plain, c.unquoted = c.body, quotation.ReplaceAllString(c.body, " ")

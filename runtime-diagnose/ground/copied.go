@@ -12,13 +12,6 @@ import (
 // else's speech, and may stand in the line of a consequence as well. An explanation has words of its own.
 const mostCopied = 6
 
-// ofRead says whether the rules rest on each line that is cited, and none speaks to anybody.
-func (g *grounds) ofRead(cites []evidence.ID) bool {
-	return len(cites) > 0 && !slices.ContainsFunc(cites, func(id evidence.ID) bool {
-		return !slices.Contains(g.Root, id) && !slices.Contains(g.Effects, id) || Injected(g.items[id].Text) || demands.MatchString(g.items[id].Text) || blamed.MatchString(g.items[id].Text)
-	})
-}
-
 // mostQuoted is how many words a quotation may have of the beginning of a line of a consequence: what the rules read stands
 // there, and what somebody added stands behind it.
 const mostQuoted = 10
