@@ -14,18 +14,30 @@ import (
 
 // ends are such words, and what a line says that tells of it.
 var outcomes = []struct{ said, told *lazy.Regexp }{
-	{lazy.MustCompile(`(?i)\bcrash\w*\b`),
-		lazy.MustCompile(`(?i)crash|\bfatal|segfault|segmentation|\babort|core dumped|panic|traceback|exception|\w(?-i:Error)\b|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|\b(?:ended|exit(?:s|ed)|terminated|completed)\b.{0,40}\b(?:code|status)[ :=]{0,2}(?:[1-9]\d?|1[01]\d|12[0-8]|13[2-689])(?:\D|$)`)},
-	{lazy.MustCompile(`(?i)\baborted\b`),
-		lazy.MustCompile(`(?i)abort|\b(?:134|-6)\b|signal 6\b|cancel`)},
-	{lazy.MustCompile(`(?i)\b(?:died|dies|dead|end(?:s|ed)|exit(?:s|ed)|terminated|stopped)\b`),
-		lazy.MustCompile(`(?i)\b(?:died|dead|death|end(?:s|ed)|exits?|exited|terminat\w+|stop\w*|kill\w*|abort\w*|complet\w+|finish\w*|shut\w*|delet\w+|evict\w+|preempt\w+|crash\w*|gone|lost|oom\w*|expir\w+|DeadlineExceeded|deactivat\w+|cancel\w*)\b|BackoffLimit|OOMKilled|\bSIG[A-Z]+\b`)},
-	{lazy.MustCompile(`(?i)\bkilled\b`),
-		lazy.MustCompile(`(?i)kill|\boom|signal|SIGTERM|\b(?:code|status)[ :=]{0,2}(?:137|143|-9|-15)\b|terminat|evict|preempt`)},
-	{lazy.MustCompile(`(?i)\b(?:finish(?:es|ed)|complet(?:es|ed)|succeed(?:s|ed))\b`),
-		lazy.MustCompile(`(?i)finish|complet|succe|\bdone\b|\bended\b|code[ :=]{0,2}0\b|saved|passed`)},
-	{lazy.MustCompile(`(?i)\b(?:start(?:s|ed)|resumed)\b`),
-		lazy.MustCompile(`(?i)start|beg[aiu]n|running|launch|spawn|resum|created|initiali|step \d|epoch \d|ready`)},
+	{
+		lazy.MustCompile(`(?i)\bcrash\w*\b`),
+		lazy.MustCompile(`(?i)crash|\bfatal|segfault|segmentation|\babort|core dumped|panic|traceback|exception|\w(?-i:Error)\b|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|\b(?:ended|exit(?:s|ed)|terminated|completed)\b.{0,40}\b(?:code|status)[ :=]{0,2}(?:[1-9]\d?|1[01]\d|12[0-8]|13[2-689])(?:\D|$)`),
+	},
+	{
+		lazy.MustCompile(`(?i)\baborted\b`),
+		lazy.MustCompile(`(?i)abort|\b(?:134|-6)\b|signal 6\b|cancel`),
+	},
+	{
+		lazy.MustCompile(`(?i)\b(?:died|dies|dead|end(?:s|ed)|exit(?:s|ed)|terminated|stopped)\b`),
+		lazy.MustCompile(`(?i)\b(?:died|dead|death|end(?:s|ed)|exits?|exited|terminat\w+|stop\w*|kill\w*|abort\w*|complet\w+|finish\w*|shut\w*|delet\w+|evict\w+|preempt\w+|crash\w*|gone|lost|oom\w*|expir\w+|DeadlineExceeded|deactivat\w+|cancel\w*)\b|BackoffLimit|OOMKilled|\bSIG[A-Z]+\b`),
+	},
+	{
+		lazy.MustCompile(`(?i)\bkilled\b`),
+		lazy.MustCompile(`(?i)kill|\boom|signal|SIGTERM|\b(?:code|status)[ :=]{0,2}(?:137|143|-9|-15)\b|terminat|evict|preempt`),
+	},
+	{
+		lazy.MustCompile(`(?i)\b(?:finish(?:es|ed)|complet(?:es|ed)|succeed(?:s|ed))\b`),
+		lazy.MustCompile(`(?i)finish|complet|succe|\bdone\b|\bended\b|code[ :=]{0,2}0\b|saved|passed`),
+	},
+	{
+		lazy.MustCompile(`(?i)\b(?:start(?:s|ed)|resumed)\b`),
+		lazy.MustCompile(`(?i)start|beg[aiu]n|running|launch|spawn|resum|created|initiali|step \d|epoch \d|ready`),
+	},
 }
 
 // exitStatus is one that a line tells of something that is no program: a command that the platform ran.
