@@ -35,7 +35,8 @@ type Explanation struct {
 // Fact is one place of the input and what stands there, as JSON.
 type Fact struct {
 	Place string          `json:"place"`
-	Value json.RawMessage `json:"value"` // null: nothing
+	Value json.RawMessage `json:"value"`         // null: nothing
+	Cut   bool            `json:"cut,omitempty"` // the value is a text: how what stands there begins
 }
 
 // FailedExpression is an expression that was false or undefined, and what its operands were.
@@ -149,7 +150,7 @@ func (e *explaining) factAt(place string) Fact {
 	text := e.hide.in.Replace(string(whole))
 	if out.Value = json.RawMessage(text); len(text) > mostValue {
 		short, _ := json.Marshal(words.Clip(text, mostValue))
-		out.Value = short
+		out.Value, out.Cut = short, true
 	}
 	return out
 }

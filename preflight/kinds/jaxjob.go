@@ -23,7 +23,8 @@ var jaxJob = jaxRoles.kind(Kind{
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/jax_{types,defaults}.go.
 var jaxRoles = replicaMap{
-	field: "jaxReplicaSpecs", roles: []string{"Worker"},
+	controller: "jaxjob-controller",
+	field:      "jaxReplicaSpecs", roles: []string{"Worker"},
 	container: "jax", portName: "jaxjob-port", port: 6666,
 	restart: "Never", anyCase: true, exactCase: true,
 }

@@ -57,17 +57,18 @@ type schedulingPolicy struct {
 // replicaMap says how one kind of the operator reads its map of roles. The defaults are
 // those of its controllers; there is no mutating webhook, so nothing else applies them.
 type replicaMap struct {
-	field     string   // below spec
-	roles     []string // in the operator's order
-	container string   // the one the operator looks for; empty: the first
-	portName  string   // empty: no port is added
-	port      int32
-	restart   string            // default restart policy
-	restarts  map[string]string // defaults other than that, by role
-	replicas  map[string]int    // defaults other than 1, by role
-	anyCase   bool              // roles are found whatever their case (setTypeNameToCamelCase)
-	exactCase bool              // … but the operator's webhook wants them exactly so
-	everyKey  bool              // the operator makes pods of roles it does not know, too
+	controller string   // as it calls itself in the labels of pods
+	field      string   // below spec
+	roles      []string // in the operator's order
+	container  string   // the one the operator looks for; empty: the first
+	portName   string   // empty: no port is added
+	port       int32
+	restart    string            // default restart policy
+	restarts   map[string]string // defaults other than that, by role
+	replicas   map[string]int    // defaults other than 1, by role
+	anyCase    bool              // roles are found whatever their case (setTypeNameToCamelCase)
+	exactCase  bool              // … but the operator's webhook wants them exactly so
+	everyKey   bool              // the operator makes pods of roles it does not know, too
 }
 
 // kind is a kind of training-operator, with what all of them have in common.
@@ -75,7 +76,7 @@ func (m replicaMap) kind(k Kind) *Kind {
 	name := strings.ToLower(k.Name)
 	k.Resource = name + "s"
 	k.GVKs = []schema.GroupVersionKind{kubeflow("v1", k.Name)}
-	k.Pods = kubeflowPods(name + "-controller")
+	k.Pods = kubeflowPods(m.controller)
 	k.Place = m.place
 	k.State = kubeflowState
 	k.Completed = kubeflowCompleted
@@ -87,7 +88,7 @@ func (m replicaMap) kind(k Kind) *Kind {
 func (m replicaMap) training(r *reader, j *job.Job, policy *runPolicy, specs map[string]*replicaSpec, add ...func()) {
 	policy.apply(r, j, trainingOperator)
 	j.Roles = m.read(r, specs)
-	trainingMarks(j, strings.ToLower(r.kind)+"-controller")
+	trainingMarks(j, m.controller)
 	for _, more := range add {
 		more()
 	}

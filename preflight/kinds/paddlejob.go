@@ -24,7 +24,8 @@ var paddleJob = paddleRoles.kind(Kind{
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/paddlepaddle_{types,defaults}.go.
 var paddleRoles = replicaMap{
-	field: "paddleReplicaSpecs", roles: []string{"Master", "Worker"},
+	controller: "paddlejob-controller",
+	field:      "paddleReplicaSpecs", roles: []string{"Master", "Worker"},
 	container: "paddle", portName: "master", port: 36543,
 	restart: "OnFailure", anyCase: true, exactCase: true,
 }

@@ -36,7 +36,8 @@ var pytorchJob = pytorchRoles.kind(Kind{
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/pytorch_{types,defaults}.go.
 var pytorchRoles = replicaMap{
-	field: "pytorchReplicaSpecs", roles: []string{"Master", "Worker"},
+	controller: "pytorchjob-controller",
+	field:      "pytorchReplicaSpecs", roles: []string{"Master", "Worker"},
 	container: "pytorch", portName: "pytorchjob-port", port: 23456,
 	restart: "OnFailure", anyCase: true, exactCase: true,
 }

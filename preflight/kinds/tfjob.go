@@ -27,7 +27,8 @@ var tfJob = tfRoles.kind(Kind{
 // Its webhook does not look at the names of the roles, and the operator makes pods for each (pkg/controller.v1/common/job.go,
 // ReconcileJobs); of "worker" beside "Worker" it takes either.
 var tfRoles = replicaMap{
-	field: "tfReplicaSpecs", roles: []string{"Chief", "Master", "PS", "Worker", "Evaluator"},
+	controller: "tfjob-controller",
+	field:      "tfReplicaSpecs", roles: []string{"Chief", "Master", "PS", "Worker", "Evaluator"},
 	container: "tensorflow", portName: "tfjob-port", port: 2222,
 	restart: "Never", anyCase: true, everyKey: true,
 }

@@ -25,7 +25,8 @@ var xgboostJob = xgboostRoles.kind(Kind{
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/xgboost_{types,defaults}.go.
 var xgboostRoles = replicaMap{
-	field: "xgbReplicaSpecs", roles: []string{"Master", "Worker"},
+	controller: "xgboostjob-controller",
+	field:      "xgbReplicaSpecs", roles: []string{"Master", "Worker"},
 	container: "xgboost", portName: "xgboostjob-port", port: 9999,
 	restart: "Never", anyCase: true, exactCase: true,
 }

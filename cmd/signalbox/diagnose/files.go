@@ -55,7 +55,7 @@ func (f *files) open(name, want string) (io.ReadCloser, error) {
 	r := bufio.NewReader(text)
 	if _, err := r.Peek(1); errors.Is(err, io.EOF) {
 		_ = in.Close() // what is wrong with it is said already
-		return nil, unreadable(name, "is empty", "a log, events or pods")
+		return nil, unreadable(name, "it is empty", "a log, events or pods")
 	}
 	return readCloser{r, in}, nil
 }

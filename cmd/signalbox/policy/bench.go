@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/input"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/review"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
@@ -18,9 +17,7 @@ import (
 )
 
 func newPolicyBench(sh *shell.Shell) *cobra.Command {
-	var files []string
-	var a review.Asking
-	from := review.NewFlags()
+	q := question{sh: sh, from: review.NewFlags()}
 	rounds := 100
 	mode, output := shell.OneOf("enforce", "warn"), shell.OneOf("text", "json")
 	c := &cobra.Command{
@@ -34,21 +31,17 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 		Example: fmt.Sprintf("  %s policy bench job.yaml --policy policies/", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.Mode = mode.Value
-			switch {
-			case rounds < 1 || rounds > mostRounds:
+			q.args, q.asking.Mode = args, mode.Value
+			if rounds < 1 || rounds > mostRounds {
 				return shell.Usagef("--rounds is %d; expected 1 to %d", rounds, mostRounds)
 			}
-			if err := lacksOf(need{len(from.Folders) > 0, "policies", "--policy DIR"}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"}); err != nil {
+			if err := lacksOf(need{len(q.from.Folders) > 0, "policies", "--policy DIR"}, need{len(args)+len(q.files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"}); err != nil {
 				return err
 			}
-			return shell.Own(policyBench(c.Context(), sh, append(files, args...), from, a, rounds, output.Value))
+			return shell.Own(q.bench(c.Context(), rounds, output.Value))
 		},
 	}
-	input.AddFiles(c, &files)
-	from.Add(c)
-	from.PoliciesOnly(c)
-	c.Flags().StringToStringVar(&a.Labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
+	q.add(c)
 	c.Flags().IntVar(&rounds, "rounds", rounds, "how often each job is asked about")
 	shell.AddChoice(c, mode, "mode", "", "mode of the namespace")
 	shell.AddChoice(c, output, "output", "o", "output format")
@@ -78,12 +71,14 @@ func lacksOf(needs ...need) error {
 // mostRounds bounds what is kept of the answers.
 const mostRounds = 100_000
 
-func policyBench(ctx context.Context, sh *shell.Shell, files []string, from *review.Flags, a review.Asking, rounds int, format string) error {
-	in, asked, _, err := askPolicies(ctx, sh, files, nil, from, a)
+// bench prints what each policy costs.
+func (q *question) bench(ctx context.Context, rounds int, format string) error {
+	got, err := q.ask(ctx)
 	if err != nil {
 		return err
 	}
-	costs, err := policies.Measure(ctx, asked.Policies, asked.seen, rounds, sh.Now)
+	sh := q.sh
+	costs, err := policies.Measure(ctx, got.Policies, got.seen, rounds, sh.Now)
 	if err != nil {
 		return err
 	}
@@ -111,7 +106,7 @@ func policyBench(ctx context.Context, sh *shell.Shell, files []string, from *rev
 			return &shell.Exit{Code: shell.ExitUsage}
 		}
 	}
-	if len(in.Troubles) > 0 {
+	if len(got.troubles) > 0 {
 		return &shell.Exit{Code: shell.ExitUsage}
 	}
 	return nil

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -63,7 +64,11 @@ func explainedText(b *strings.Builder, e *policies.Explanation, paint terminal.P
 		fmt.Fprintf(b, "    %s%s\n", words.VisibleLine(at), words.VisibleLine(r.Message))
 	}
 	for _, f := range e.Read {
-		fmt.Fprintf(b, "    read %s = %s\n", words.VisibleLine(f.Place), words.VisibleLine(string(f.Value)))
+		value := string(f.Value)
+		if f.Cut {
+			_ = json.Unmarshal(f.Value, &value) // it is a text
+		}
+		fmt.Fprintf(b, "    read %s = %s\n", words.VisibleLine(f.Place), words.VisibleLine(value))
 	}
 	for _, f := range e.Failed {
 		with := make([]string, 0, len(f.With))

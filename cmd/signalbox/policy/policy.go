@@ -41,9 +41,7 @@ func New(sh *shell.Shell) *cobra.Command {
 }
 
 func newPolicyCheck(sh *shell.Shell) *cobra.Command {
-	var files []string
-	var a review.Asking
-	from := review.NewFlags()
+	q := question{sh: sh, from: review.NewFlags()}
 	mode, output, colour := shell.OneOf("enforce", "warn"), shell.OneOf("text", "json", "yaml"), shell.OneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:        "check FILE|DIR|URL|-…|KIND/NAME… --policy DIR",
@@ -61,24 +59,21 @@ does not load or fails · 3 our own failure.`,
 		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check pytorchjob/train -n ml --policy policies/ --as ana\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.Name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.Mode = mode.Value
-			if len(from.Folders) == 0 {
+			q.args, q.asking.Mode = args, mode.Value
+			if len(q.from.Folders) == 0 {
 				for _, arg := range args {
 					if filepath.Ext(arg) == ".rego" {
 						return shell.Usagef("%s is a policy, and jobs are asked about; expected --policy %[1]s and a job; %s policy test %[1]s tries its own tests", arg, sh.Name)
 					}
 				}
-				return lacksOf(need{false, "policies", fmt.Sprintf("--policy DIR (%s check asks those of the cluster)", sh.Name)}, need{len(args)+len(files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"})
+				return lacksOf(need{false, "policies", fmt.Sprintf("--policy DIR (%s check asks those of the cluster)", sh.Name)}, need{len(args)+len(q.files) > 0, "jobs", "FILE…, -f FILE or -f - for standard input"})
 			}
-			return shell.Own(policyCheck(c.Context(), sh, files, args, from, a, output.Value, terminal.NewPainter(colour.Value, sh.Out)))
+			return shell.Own(q.check(c.Context(), output.Value, terminal.NewPainter(colour.Value, sh.Out)))
 		},
 	}
-	input.AddFiles(c, &files)
-	from.Add(c)
-	from.PoliciesOnly(c)
-	c.Flags().StringToStringVar(&a.Labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
-	c.Flags().BoolVar(&a.Input, "input", false, "print the input of the policies as JSON, and no answer")
-	c.Flags().BoolVar(&a.Why, "explain", false, "print how each rule came to its answer")
+	q.add(c)
+	c.Flags().BoolVar(&q.asking.Input, "input", false, "print the input of the policies as JSON, and no answer")
+	c.Flags().BoolVar(&q.asking.Why, "explain", false, "print how each rule came to its answer")
 	c.MarkFlagsMutuallyExclusive("input", "explain")
 	shell.AddChoice(c, mode, "mode", "", "mode of the namespace")
 	shell.AddChoice(c, output, "output", "o", "output format")
@@ -103,57 +98,81 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 	return w.Policies.Decide(ctx, in, q)
 }
 
-// askPolicies reviews jobs, and keeps what the policies were asked.
-func askPolicies(ctx context.Context, sh *shell.Shell, files, args []string, from *review.Flags, a review.Asking) (*input.Input, *witness, []review.Reviewed, error) {
-	in, err := (&input.Flags{Files: files, Recursive: true, Cluster: from.Connection, Command: "policy check"}).Read(ctx, sh, args)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	w, err := from.Open(ctx, sh, in)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	asked := &witness{Policies: w.Engine.InForce()}
-	w.Engine, w.Asking = asked, &a
-	jobs, err := review.Jobs(ctx, in, w)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	in.Say(sh)
-	return in, asked, jobs, nil
+// question is what policies are asked about: jobs, and who submits them where.
+type question struct {
+	sh          *shell.Shell
+	files, args []string
+	from        *review.Flags
+	asking      review.Asking
 }
 
-func policyCheck(ctx context.Context, sh *shell.Shell, files, args []string, from *review.Flags, a review.Asking, format string, paint terminal.Painter) error {
-	from.Printed = sh.Err
-	in, asked, jobs, err := askPolicies(ctx, sh, files, args, from, a)
+// add gives a command the flags of a question.
+func (q *question) add(c *cobra.Command) {
+	input.AddFiles(c, &q.files)
+	q.from.Add(c)
+	q.from.PoliciesOnly(c)
+	c.Flags().StringToStringVar(&q.asking.Labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
+}
+
+// answers are what policies said about jobs, and what they were asked.
+type answers struct {
+	*witness
+	jobs     []review.Reviewed
+	troubles []preflight.Trouble
+}
+
+// ask reviews the jobs.
+func (q *question) ask(ctx context.Context) (answers, error) {
+	in, err := (&input.Flags{Files: q.files, Recursive: true, Cluster: q.from.Connection, Command: "policy check"}).Read(ctx, q.sh, q.args)
+	if err != nil {
+		return answers{}, err
+	}
+	w, err := q.from.Open(ctx, q.sh, in)
+	if err != nil {
+		return answers{}, err
+	}
+	asked := &witness{Policies: w.Engine.InForce()}
+	w.Engine, w.Asking = asked, &q.asking
+	jobs, err := review.Jobs(ctx, in, w)
+	if err != nil {
+		return answers{}, err
+	}
+	in.Say(q.sh)
+	return answers{asked, jobs, in.Troubles}, nil
+}
+
+// check prints what the policies say, what they saw, or how they came to their answers.
+func (q *question) check(ctx context.Context, format string, paint terminal.Painter) error {
+	q.from.Printed = q.sh.Err
+	got, err := q.ask(ctx)
 	if err != nil {
 		return err
 	}
-	if note := saysUnset(from.Unset); note != "" {
-		sh.Tell("note: %s", note)
+	if note := saysUnset(q.from.Unset); note != "" {
+		q.sh.Tell("note: %s", note)
 	}
-	if a.Why {
-		if err := explainPolicies(ctx, sh, asked.Policies, asked.seen, format, paint); err != nil {
+	if q.asking.Why {
+		if err := explainPolicies(ctx, q.sh, got.Policies, got.seen, format, paint); err != nil {
 			return err
 		}
-		return review.RulingsVerdict(jobs, in.Troubles)
+		return review.RulingsVerdict(got.jobs, got.troubles)
 	}
-	if a.Input {
-		for _, i := range asked.seen {
+	if q.asking.Input {
+		for _, i := range got.seen {
 			shown, err := policies.Masked(i)
 			if err != nil {
 				return err
 			}
-			if err := shell.WriteJSON(sh.Out, shown); err != nil {
+			if err := shell.WriteJSON(q.sh.Out, shown); err != nil {
 				return err
 			}
 		}
-		return review.RulingsVerdict(nil, in.Troubles)
+		return review.RulingsVerdict(nil, got.troubles)
 	}
-	if err := renderRulings(sh.Out, format, jobs, in.Troubles, paint, from.Asked); err != nil {
+	if err := renderRulings(q.sh.Out, format, got.jobs, got.troubles, paint, q.from.Asked); err != nil {
 		return err
 	}
-	return review.RulingsVerdict(jobs, in.Troubles)
+	return review.RulingsVerdict(got.jobs, got.troubles)
 }
 
 // saysUnset names policies that rule nothing because a setting is absent; empty: there are none.

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
@@ -81,7 +82,7 @@ func policyReplay(ctx context.Context, sh *shell.Shell, dir string, folders []st
 		mode = ""
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return shell.Usagef("read decisions: %w; expected the folder that the setting policies.decisions.dir of the webhook names, or a copy of it", err)
+		return &manifest.Problem{Source: dir, Have: shell.NoFolder(err), Want: "the folder that the setting policies.decisions.dir of the webhook names, or a copy of it"}
 	}
 	if _, err := policies.DecisionFiles(os.DirFS(dir)); err != nil {
 		return shell.Usagef("read decisions: %w in %s; the setting policies.decisions.dir records reviews; %s policy audit -A asks about the jobs that there are", err, dir, sh.Name)

@@ -326,11 +326,7 @@ func PassedOver(dir string, fsys fs.FS) string {
 func PolicyFolder(name string) (fs.FS, error) {
 	at, err := os.Stat(name)
 	if err != nil {
-		have := "no such folder"
-		if why, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
-			have = why.Err.Error()
-		}
-		return nil, &manifest.Problem{Source: name, Have: have, Want: "a folder with *.rego files"}
+		return nil, &manifest.Problem{Source: name, Have: shell.NoFolder(err), Want: "a folder with *.rego files"}
 	}
 	if at.IsDir() {
 		return shell.Folder(name), nil

@@ -38,3 +38,11 @@ func (f folder) Open(name string) (fs.File, error) {
 	}
 	return f.all.Open(name)
 }
+
+// NoFolder is what is wrong with a folder that cannot be looked at.
+func NoFolder(err error) string {
+	if why, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
+		return why.Err.Error()
+	}
+	return "no such folder"
+}

@@ -127,6 +127,9 @@ func hangOf(line string) int {
 func (p Page) Table(rows [][]string, spare ...int) string {
 	widths, sum := p.columns(rows, spare)
 	last := len(widths) - 1
+	if !p.Short && widths[last] < shortest { // of numbers or single words: below the others they would belong to no heading
+		p.Width = 0
+	}
 	var b strings.Builder
 	for _, row := range rows {
 		var line strings.Builder

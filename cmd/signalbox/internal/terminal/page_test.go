@@ -74,6 +74,11 @@ func TestATableLeavesOutColumnsAndWrapsTheLast(t *testing.T) {
 	if diff := cmp.Diff(want, Page{Width: 42}.Table(narrow)); diff != "" {
 		t.Errorf("a last column without room (-want +got):\n%s", diff)
 	}
+	numbers := [][]string{{"CATEGORY", "JOBS", "GPU HOURS"}, {"unschedulable-gpu", "2", "0.4"}}
+	want = "CATEGORY           JOBS  GPU HOURS\nunschedulable-gpu  2     0.4\n"
+	if diff := cmp.Diff(want, Page{Width: 30}.Table(numbers)); diff != "" {
+		t.Errorf("a last column of numbers stays below its heading (-want +got):\n%s", diff)
+	}
 	if got := (Page{}).Table(rows, 1); !strings.Contains(got, "xxxx") || strings.Count(got, "\n") != 2 {
 		t.Errorf("what is no terminal gets every column, in one line each:\n%s", got)
 	}
