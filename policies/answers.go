@@ -3,7 +3,9 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +18,7 @@ import (
 // some answer with many times what they are given; what many calls make is watched (see watcher).
 const mostAnswer = 32 << 20
 
-// mostDigits is how long numbers may be that are multiplied: each square is twice as long as what it is of.
+// mostDigits is how long numbers may be, and those together that are multiplied: each square is twice as long as what it is of.
 const mostDigits = 1 << 16
 
 // perElement is about what an element of a list takes.
@@ -24,21 +26,21 @@ const perElement = 32
 
 var (
 	errAnswer = fmt.Errorf("the answer would have more than %d MiB", mostAnswer>>20)
-	errDigits = fmt.Errorf("the numbers that are multiplied have more than %d digits together", mostDigits)
+	errDigits = fmt.Errorf("a number, or those that are multiplied together, would have more than %d digits", mostDigits)
 )
 
-// tooManyDigits is what digits says of numbers that are too long to be multiplied.
+// tooManyDigits is what is said of numbers that are too long.
 const tooManyDigits = math.MaxInt64
 
 // boundAnswers puts the bound in front of OPA's built-in functions, of which there is one table per process.
 var boundAnswers = sync.OnceFunc(func() {
-	for name, size := range answers {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(answers)), maps.Keys(steps))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		run := topdown.GetBuiltin(name) // a test asks each; what is not there cannot be called either
 		topdown.RegisterBuiltinFunc(name, func(ctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
-			if n := size(operands); n == tooManyDigits {
-				return errDigits
-			} else if n > mostAnswer {
-				return errAnswer
+			if err := bounded(name, operands); err != nil {
+				return err
 			}
 			return run(ctx, operands, iter)
 		})
@@ -78,8 +80,17 @@ var answers = map[string]func(operands []*ast.Term) int64{
 	},
 	ast.ArrayConcat.Name: func(o []*ast.Term) int64 { return elements(o[0]) + elements(o[1]) },
 	ast.Split.Name:       func(o []*ast.Term) int64 { return pieces(textOf(o[0]), textOf(o[1])) },
+	ast.IndexOfN.Name:    func(o []*ast.Term) int64 { return pieces(textOf(o[0]), textOf(o[1])) },
 	ast.RegexSplit.Name:  func(o []*ast.Term) int64 { return pieces(textOf(o[1]), "") },
 	ast.RegexFind.Name:   func(o []*ast.Term) int64 { return pieces(textOf(o[1]), "") },
+	ast.RegexFindAllStringSubmatch.Name: func(o []*ast.Term) int64 { // of each match a list of its groups
+		return pieces(textOf(o[1]), "") * int64(1+strings.Count(textOf(o[0]), "("))
+	},
+	ast.JSONUnmarshal.Name: valuesOf,
+	ast.JSONIsValid.Name:   valuesOf,
+	ast.YAMLUnmarshal.Name: linesOf,
+	ast.YAMLIsValid.Name:   linesOf,
+	ast.ToNumber.Name:      number,
 	// A copy may be of all that there is, each time.
 	ast.JSONPatch.Name: func(o []*ast.Term) int64 {
 		sum := sizeOf(o[0], mostAnswer) + sizeOf(o[1], mostAnswer)

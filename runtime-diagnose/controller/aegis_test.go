@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -81,5 +84,35 @@ func TestWhoWroteAnAegisDiagnosis(t *testing.T) {
 				t.Errorf("own: %t, want %t", got, tc.want)
 			}
 		})
+	}
+}
+
+// Whoever creates thousands of AegisDiagnosis objects makes those of others wait for one of them, and not for all.
+func TestAegisDiagnosesOfNamespacesHaveTheirTurns(t *testing.T) {
+	q := inTurns("", workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry))
+	defer q.ShutDown()
+	for i := range 3000 {
+		q.Add(types.NamespacedName{Namespace: "greedy", Name: fmt.Sprint(i)})
+	}
+	q.Add(types.NamespacedName{Namespace: "ml", Name: "a"})
+	q.Add(types.NamespacedName{Namespace: "ml", Name: "b"})
+	q.Add(types.NamespacedName{Namespace: "ml", Name: "a"}) // which waits already
+	q.Add(types.NamespacedName{Namespace: "other", Name: "c"})
+	var got []string
+	for range 7 {
+		name, _ := q.Get()
+		got = append(got, name.String())
+		q.Done(name)
+	}
+	if diff := cmp.Diff([]string{"greedy/0", "ml/a", "other/c", "greedy/1", "ml/b", "greedy/2", "greedy/3"}, got); diff != "" {
+		t.Errorf("answered in turn (-want +got):\n%s", diff)
+	}
+	for q.Len() > 0 {
+		name, _ := q.Get()
+		q.Done(name)
+		got = append(got, name.String())
+	}
+	if len(got) != 3003 {
+		t.Errorf("%d were answered; want 3003", len(got))
 	}
 }
