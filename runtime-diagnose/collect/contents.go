@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type contents struct {
 	logs    map[string]*logFile
 	bytes   int64    // of objects
 	left    []string // files of a folder that are no regular ones: none is opened
+	away    []string // links out of the folder, or to nowhere: they are not followed, and may lead to a log
 }
 
 // logFile is a file that is not held in memory.
@@ -102,7 +104,13 @@ func (f *contents) readDir(ctx context.Context, dir string) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if !d.Type().IsRegular() {
+		switch {
+		case d.Type()&fs.ModeSymlink != 0 && !leadsInside(dir, p):
+			f.away = append(f.away, p)
+			return nil
+		case d.Type()&fs.ModeSymlink != 0: // what it leads to is read where it stands
+			return nil
+		case !d.Type().IsRegular():
 			f.left = append(f.left, p)
 			return nil
 		}
@@ -128,6 +136,17 @@ func (f *contents) readDir(ctx context.Context, dir string) error {
 		defer in.Close()
 		return f.hold(p, in)
 	})
+}
+
+// leadsInside says that a link of a folder leads to a file or a folder of it.
+func leadsInside(dir, link string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	to, wrong := filepath.EvalSymlinks(filepath.Join(dir, link))
+	if err != nil || wrong != nil {
+		return false
+	}
+	at, err := filepath.Rel(real, to)
+	return err == nil && filepath.IsLocal(at) && !strings.HasPrefix(filepath.Base(at), ".") // hidden files are not read
 }
 
 // readZip reads the list of an archive's files. A log is opened when it is read, since a zip file
@@ -194,6 +213,9 @@ func (f *contents) unwrapped() *contents {
 	out := &contents{objects: without(prefix+"/", f.objects), logs: without(prefix+"/", f.logs), bytes: f.bytes}
 	for _, p := range f.left {
 		out.left = append(out.left, strings.TrimPrefix(p, prefix+"/"))
+	}
+	for _, p := range f.away {
+		out.away = append(out.away, strings.TrimPrefix(p, prefix+"/"))
 	}
 	return out
 }

@@ -171,3 +171,47 @@ func TestAFolderKnowsWhatItCouldNotRead(t *testing.T) {
 		}
 	}
 }
+
+// A link may lead to a log that nobody reads: one that leads to a file of the folder is read there, and another one is told of.
+func TestALinkOutOfAFolderIsToldOf(t *testing.T) {
+	elsewhere := filepath.Join(t.TempDir(), "real.log")
+	if err := os.WriteFile(elsewhere, []byte("torch.OutOfMemoryError: CUDA out of memory.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		to     string
+		unread bool
+	}{
+		"to a file of the folder": {"a.log", false},
+		"to a folder of it":       {"deep", false},
+		"through another link":    {"again", false},
+		"out of the folder":       {elsewhere, true},
+		"to nowhere":              {"nowhere.log", true},
+		"to itself":               {"link.log", true},
+		"to what is not read":     {".hidden", true},
+		"up and down again":       {"../" + "x/real.log", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			err := errors.Join(
+				os.WriteFile(filepath.Join(folder, "a.log"), []byte("step 1 loss 2\n"), 0o600),
+				os.WriteFile(filepath.Join(folder, ".hidden"), []byte("step 1 loss 2\n"), 0o600),
+				os.Mkdir(filepath.Join(folder, "deep"), 0o700),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(os.Symlink("a.log", filepath.Join(folder, "again")), os.Symlink(tc.to, filepath.Join(folder, "link.log"))); err != nil {
+				t.Skip("there are no links here: ", err)
+			}
+			c, _, err := Folder(t.Context(), folder, asItIs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := strings.Join(c.Missing, "\n")
+			if len(c.Logs) != 1 || c.Unread != tc.unread || strings.Contains(said, "link.log is a link out of the folder") != tc.unread {
+				t.Errorf("%d logs, unread %t, missing %q", len(c.Logs), c.Unread, said)
+			}
+		})
+	}
+}

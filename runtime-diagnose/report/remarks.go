@@ -268,6 +268,14 @@ func (d *draft) remarkSituation() {
 	if on, _, _ := unstructured.NestedBool(source, "spec", "runPolicy", "cleanUpWorkers"); on && (d.Failed || d.State.Phase == kinds.Succeeded && d.unverifiedSuccess()) {
 		d.remark("cleanUpWorkers is on: the workers and their logs go when the job ends; only the launcher's stay.")
 	}
+	if failed, _, _ := unstructured.NestedFieldNoCopy(source, "status", "failed"); d.State.Phase == kinds.Succeeded && strings.HasPrefix(d.Job.Ref.APIVersion, "batch.volcano.sh/") {
+		if n, _ := control.Number(failed); n > 0 { // minSuccess and minAvailable let it end without them
+			d.remark("It is complete though %d pod%s failed: its minSuccess, or minAvailable, asks for no more than ended well.", n, words.S(int(n)))
+		}
+	}
+	if d.State.Reason == kinds.GroupsUpdating {
+		d.remark("Its operator rolls out another template: of its groups one after the other is deleted and made anew.")
+	}
 	d.remarkAggregate(source)
 	d.remarkTaskRestarts(source)
 	d.remarkNextAttempt(source)

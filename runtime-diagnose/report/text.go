@@ -29,7 +29,7 @@ func Text(r Report) string {
 func text(r Report) string {
 	var b strings.Builder
 	n := numbersOf(&r)
-	b.WriteString(headline(r) + "\n" + missing(r.Coverage.Missing))
+	b.WriteString(headline(r) + "\n" + missing(r))
 	if head, _, _ := strings.Cut(r.Waiting, ": "); r.Waiting != "" && !strings.HasPrefix(r.Analysis, strings.TrimRight(head, ".")) {
 		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
 	}
@@ -163,16 +163,25 @@ func InWords(r Report) string {
 	return r.Category
 }
 
-// missing is what was not read, below the verdict that it bounds: the first of several there, all of them at the end.
-func missing(sources []string) string {
+// FirstMissing is what was not read, below the verdict that it bounds: the first of several, all of which are named at the end;
+// empty: nothing that may have held what decides.
+func FirstMissing(r Report) string {
+	sources := r.Coverage.Missing
 	at := slices.IndexFunc(sources, bounds)
 	switch {
 	case at < 0:
 		return ""
 	case len(sources) == 1:
-		return "missing: " + sources[at] + "\n"
+		return sources[at]
 	}
-	return fmt.Sprintf("missing: %s, and %d more, named at the end\n", sources[at], len(sources)-1)
+	return fmt.Sprintf("%s, and %d more, named at the end", sources[at], len(sources)-1)
+}
+
+func missing(r Report) string {
+	if first := FirstMissing(r); first != "" {
+		return "missing: " + first + "\n"
+	}
+	return ""
 }
 
 // bounds says whether a source that was not read may have held what decides.

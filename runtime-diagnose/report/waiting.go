@@ -87,7 +87,7 @@ func (d *draft) waiting() string {
 	}
 	if len(pending) == 0 && len(starting) > 0 {
 		return d.again() + fmt.Sprintf("%d of %d pod%s %s running; %d %s on %s node and not started%s.",
-			len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(starting), words.Is(len(starting)), words.Its(len(starting)), d.pulling(starting))
+			len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(starting), words.Is(len(starting)), words.Its(len(starting)), d.pulling(starting)+d.preparing(starting))
 	}
 	if len(pending) == 0 {
 		return d.waitingForPods()

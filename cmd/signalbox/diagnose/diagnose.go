@@ -3,6 +3,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -368,6 +369,7 @@ func (f *diagnoseFlags) cluster(sh *shell.Shell) (*cluster.Snapshot, error) {
 func (f *diagnoseFlags) bare(ctx context.Context, sh *shell.Shell) (diagnose.Case, error) {
 	c := diagnose.Case{Now: sh.Now()}
 	read := newFiles(sh.In)
+	var refused error // the first of the files whose content cannot be read
 	for _, name := range f.logs {
 		if many(name) {
 			part, bundle, err := collect.Folder(ctx, filepath.Clean(name), plain)
@@ -383,9 +385,17 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell.Shell) (diagnose.Cas
 			collect.Join(&c, part)
 			continue
 		}
-		if err := read.add(&c, name); err != nil {
+		switch err := read.add(&c, name); {
+		case err == nil:
+		case !there(name) || len(f.logs) == 1:
 			return c, err
+		default: // what the others say is worth having, and proves no health beside one that was not read
+			refused = cmp.Or(refused, err)
+			c.Missing, c.Unread = append(c.Missing, cantRead(err)), true
 		}
+	}
+	if refused != nil && len(c.Logs)+len(c.Pods)+len(c.Events)+len(c.Objects) == 0 {
+		return c, refused
 	}
 	for _, name := range slices.Concat(f.events, f.pods) {
 		text, err := read.all(name)
@@ -396,6 +406,20 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell.Shell) (diagnose.Cas
 	}
 	c.Adopt()
 	return c, nil
+}
+
+// there says that a name is that of a file: one that is misspelt is not.
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return name == "-" || err == nil
+}
+
+// cantRead is what is wrong with a file among others.
+func cantRead(err error) string {
+	if p, ok := errors.AsType[*manifest.Problem](err); ok {
+		return terminal.OneLine(terminal.FileName(p.Source) + " " + p.Have)
+	}
+	return terminal.OneLine(err.Error())
 }
 
 // many says whether a name is a folder or an archive of files.

@@ -135,6 +135,9 @@ func diagnosisMarkdown(r diagnose.Result) string {
 	if r.Error != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", terminal.InProse(r.Error))
 	}
+	if first := report.FirstMissing(r); first != "" {
+		fmt.Fprintf(&b, "Missing: %s\n\n", terminal.InProse(first))
+	}
 	if r.Waiting != "" {
 		fmt.Fprintf(&b, "Waiting: %s\n\n", terminal.InProse(r.Waiting))
 	}
