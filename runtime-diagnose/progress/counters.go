@@ -55,7 +55,7 @@ func (c *Counters) item(line int, body string) {
 		if c.items == nil {
 			c.items = map[uint64]*items{}
 		}
-		i = &items{none: slices.ContainsFunc(ofOthers, func(word string) bool { return contains(body, word) })}
+		i = &items{none: tellsOfOthers(body)}
 		c.items[key] = i
 	}
 	if i.none {
@@ -65,6 +65,18 @@ func (c *Counters) item(line int, body string) {
 		i.text, i.last = text, line
 		i.changed++
 	}
+}
+
+// tellsOfOthers says that a word of a line begins as one of them.
+func tellsOfOthers(body string) bool {
+	for at := range len(body) {
+		if at == 0 || !isLetter(body[at-1]) {
+			if slices.ContainsFunc(ofOthers, func(word string) bool { return hasPrefix(body[at:], word) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type growing struct {
