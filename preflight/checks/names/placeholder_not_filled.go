@@ -20,6 +20,7 @@ var placeholderNotFilled = &check.Check{
 	Title:    "a name that was to be filled in stands there as in the example",
 	Remedy:   "Write the name of your own, or run the template through what fills it in.",
 	Severity: finding.Warning, Since: "0.1",
+	Eclipses: []string{"claim-missing", "secret-missing", "config-map-missing", "pull-secret-missing"},
 	Run: func(p *check.Pass) {
 		for r := range p.Job.EachRole() {
 			for k := range r.Pod.Spec.Volumes {
@@ -28,6 +29,11 @@ var placeholderNotFilled = &check.Check{
 				})
 			}
 			unfilledNames(p, r)
+		}
+		for _, ref := range facts.AllReferences(p.Job) { // REPLACE_WITH_YOUR_PVC: the pods wait for what cannot come
+			if facts.BadName(ref.Name) && ref.AnyName && p.Job.Field(ref.At) != nil {
+				p.Reportf(ref.At, "%s names %s %s, and nothing can be called so: a name takes lower-case letters, digits, dashes and dots", ref.Use, ref.Kind.Kind, facts.Quoted(ref.Name))
+			}
 		}
 		for r, c := range p.Job.EachContainer() {
 			unfilledReferences(p, r, c.Container, c.Rel)

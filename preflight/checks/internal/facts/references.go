@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -21,6 +22,8 @@ type Reference struct {
 	At   job.Path // where it is named
 	Use  string   // what names it: "variable HF_TOKEN of container pytorch"
 	Pull bool     // to pull images with
+	// AnyName says that the API server takes whatever is written: the pods are made, and wait.
+	AnyName bool
 	// Cluster says that the object is in no namespace.
 	Cluster bool
 }
@@ -53,13 +56,17 @@ func References(j *job.Job) []Reference {
 		for c := range r.EachContainer() {
 			containerReferences(c.Container, c.Rel, add)
 		}
+		before := len(out)
 		for k := range r.Pod.Spec.Volumes {
 			volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)
+		}
+		for k := range out[before:] {
+			out[before+k].AnyName = true
 		}
 		for k, s := range r.Pod.Spec.ImagePullSecrets {
 			if s.Name != "" {
 				out = append(out, Reference{
-					Kind: SecretKind, Name: s.Name, Pull: true,
+					Kind: SecretKind, Name: s.Name, Pull: true, AnyName: true,
 					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecret of " + r.Name,
 				})
 			}
@@ -86,7 +93,7 @@ func AllReferences(j *job.Job) []Reference {
 		spec := &r.Pod.Spec
 		add := func(kind schema.GroupVersionKind, name string, rel job.Path, use string, cluster bool) {
 			if name != "" {
-				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use, Cluster: cluster})
+				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use, Cluster: cluster, AnyName: kind == VolumeClaimKind})
 			}
 		}
 		for k, v := range spec.Volumes {
@@ -169,10 +176,10 @@ func groupReferences(j *job.Job, r *job.Role) (out []Reference) {
 	}
 	at := r.Pod.Path.Parent().Child("metadata")
 	if name := r.Pod.Labels[PluginsGroup]; name != "" {
-		out = append(out, Reference{Kind: PluginsGroupKind, Name: name, At: at.Child("labels").Key(PluginsGroup), Use: "label " + PluginsGroup + " of " + r.Name})
+		out = append(out, Reference{Kind: PluginsGroupKind, AnyName: true, Name: name, At: at.Child("labels").Key(PluginsGroup), Use: "label " + PluginsGroup + " of " + r.Name})
 	}
 	if name := r.Pod.Annotations[VolcanoGroup]; name != "" {
-		out = append(out, Reference{Kind: VolcanoGroupKind, Name: name, At: at.Child("annotations").Key(VolcanoGroup), Use: "annotation " + VolcanoGroup + " of " + r.Name})
+		out = append(out, Reference{Kind: VolcanoGroupKind, AnyName: true, Name: name, At: at.Child("annotations").Key(VolcanoGroup), Use: "annotation " + VolcanoGroup + " of " + r.Name})
 	}
 	return out
 }
@@ -260,6 +267,12 @@ func ReportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string
 		}
 		p.Reportf(ref.at, "%s needs key %q of %s %q, which does not have it%s", ref.use, ref.key, thing, ref.name, check.DidYouMean(ref.key, keys))
 	}
+}
+
+// BadName says of the name of an object that a pod refers to that nothing can be called so. What was to be filled in is
+// told by placeholder-not-filled.
+func BadName(name string) bool {
+	return name != "" && !LeftOpen(name) && len(validation.IsDNS1123Subdomain(name)) > 0
 }
 
 // LeftOpen says of the name of an object that it holds a placeholder, or characters that stand in none and around one.
