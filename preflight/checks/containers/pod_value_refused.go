@@ -46,8 +46,8 @@ var podValueRefused = &check.Check{
 					"%s; the API server takes it only where its feature gate %s is on, which it is not by default", x.Text, x.Gate)
 			}
 		}
-		for _, ref := range facts.AllReferences(p.Job) {
-			if facts.BadName(ref.Name) && !ref.AnyName && ref.At.Within(r.Pod.Path) {
+		for _, ref := range facts.ReferencesOf(p.Job, r) {
+			if facts.BadName(ref.Name) && !ref.AnyName {
 				use, _, _ := strings.Cut(ref.Use, " of container ") // which the path says
 				refuse(ref.At, "%s names %s %q; a name is lower-case letters, digits, - and .", use, ref.Kind.Kind, ref.Name)
 			}

@@ -45,69 +45,78 @@ var (
 // References are the Secrets, ConfigMaps, device claims and pod groups that the pods of a
 // job name, in the order of its roles. What is marked optional is left out, and so is what
 // the job's operator makes itself.
-func References(j *job.Job) []Reference {
-	var out []Reference
+func References(j *job.Job) (out []Reference) {
 	for r := range j.EachRole() {
-		add := func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string) {
-			if name != "" && (optional == nil || !*optional) {
-				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
-			}
-		}
-		for c := range r.EachContainer() {
-			containerReferences(c.Container, c.Rel, add)
-		}
-		before := len(out)
-		for k := range r.Pod.Spec.Volumes {
-			volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)
-		}
-		for k := range out[before:] {
-			out[before+k].AnyName = true
-		}
-		for k, s := range r.Pod.Spec.ImagePullSecrets {
-			if s.Name != "" {
-				out = append(out, Reference{
-					Kind: SecretKind, Name: s.Name, Pull: true, AnyName: true,
-					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecret of " + r.Name,
-				})
-			}
-		}
-		for k, c := range r.Pod.Spec.ResourceClaims {
-			at := job.Path("resourceClaims").Index(k)
-			if c.ResourceClaimName != nil {
-				add(DeviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "claim "+c.Name)
-			}
-			if c.ResourceClaimTemplateName != nil {
-				add(ClaimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "claim "+c.Name)
-			}
-		}
-		out = append(out, groupReferences(j, r)...)
+		out = append(out, named(j, r)...)
 	}
 	return out
 }
 
+// named are the References of one role.
+func named(j *job.Job, r *job.Role) (out []Reference) {
+	add := func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string) {
+		if name != "" && (optional == nil || !*optional) {
+			out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
+		}
+	}
+	for c := range r.EachContainer() {
+		containerReferences(c.Container, c.Rel, add)
+	}
+	before := len(out)
+	for k := range r.Pod.Spec.Volumes {
+		volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)
+	}
+	for k := range out[before:] {
+		out[before+k].AnyName = true
+	}
+	for k, s := range r.Pod.Spec.ImagePullSecrets {
+		if s.Name != "" {
+			out = append(out, Reference{
+				Kind: SecretKind, Name: s.Name, Pull: true, AnyName: true,
+				At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecret of " + r.Name,
+			})
+		}
+	}
+	for k, c := range r.Pod.Spec.ResourceClaims {
+		at := job.Path("resourceClaims").Index(k)
+		if c.ResourceClaimName != nil {
+			add(DeviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "claim "+c.Name)
+		}
+		if c.ResourceClaimTemplateName != nil {
+			add(ClaimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "claim "+c.Name)
+		}
+	}
+	return append(out, groupReferences(j, r)...)
+}
+
 // AllReferences are those of References, and the claims, service accounts and classes that the
 // pods name, which a view of the cluster lists anyway.
-func AllReferences(j *job.Job) []Reference {
-	out := References(j)
+func AllReferences(j *job.Job) (out []Reference) {
 	for r := range j.EachRole() {
-		spec := &r.Pod.Spec
-		add := func(kind schema.GroupVersionKind, name string, rel job.Path, use string, cluster bool) {
-			if name != "" {
-				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use, Cluster: cluster, AnyName: kind == VolumeClaimKind})
-			}
+		out = append(out, ReferencesOf(j, r)...)
+	}
+	return out
+}
+
+// ReferencesOf are those of AllReferences that one role has.
+func ReferencesOf(j *job.Job, r *job.Role) []Reference {
+	out, spec := named(j, r), &r.Pod.Spec
+	add := func(kind schema.GroupVersionKind, name string, rel job.Path, use string, cluster bool) {
+		if name != "" {
+			out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use, Cluster: cluster, AnyName: kind == VolumeClaimKind})
 		}
-		for k, v := range spec.Volumes {
-			if c := v.PersistentVolumeClaim; c != nil {
-				add(VolumeClaimKind, c.ClaimName, job.Path("volumes").Index(k).Child("persistentVolumeClaim", "claimName"), "volume "+v.Name, false)
-			}
+	}
+	for k, v := range spec.Volumes {
+		if c := v.PersistentVolumeClaim; c != nil {
+			add(VolumeClaimKind, c.ClaimName, job.Path("volumes").Index(k).Child("persistentVolumeClaim", "claimName"), "volume "+v.Name, false)
 		}
-		add(ServiceAccountKind, spec.ServiceAccountName, "serviceAccountName", r.Name, false)
-		if !strings.HasPrefix(spec.PriorityClassName, "system-") { // the API server makes these itself
-			add(PriorityClassKind, spec.PriorityClassName, "priorityClassName", r.Name, true)
-		}
-		if spec.RuntimeClassName != nil {
-			add(RuntimeClassKind, *spec.RuntimeClassName, "runtimeClassName", r.Name, true)
-		}
+	}
+	add(ServiceAccountKind, spec.ServiceAccountName, "serviceAccountName", r.Name, false)
+	if !strings.HasPrefix(spec.PriorityClassName, "system-") { // the API server makes these itself
+		add(PriorityClassKind, spec.PriorityClassName, "priorityClassName", r.Name, true)
+	}
+	if spec.RuntimeClassName != nil {
+		add(RuntimeClassKind, *spec.RuntimeClassName, "runtimeClassName", r.Name, true)
 	}
 	return out
 }
