@@ -46,6 +46,17 @@ func EachRole(run func(p *Pass, r *job.Role)) func(*Pass) {
 	}
 }
 
+// EachUnread is what runs a check of one kind of what was not read.
+func EachUnread(run func(p *Pass, u job.Unread), kind job.UnreadKind) func(*Pass) {
+	return func(p *Pass) {
+		for _, u := range p.Job.Unread {
+			if u.Kind == kind {
+				run(p, u)
+			}
+		}
+	}
+}
+
 // Fail says that the check itself failed; the job is not blamed for it.
 func (p *Pass) Fail(err error) { p.failed = err }
 

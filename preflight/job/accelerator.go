@@ -128,11 +128,20 @@ func MeantAccelerator(name corev1.ResourceName) corev1.ResourceName {
 		switch {
 		case string(name) == a.pattern, open && strings.HasPrefix(string(name), prefix):
 			return ""
+		case !open && meant == "" && otherDomain(a.pattern, string(name)):
+			meant = corev1.ResourceName(a.pattern)
 		case !open && meant == "" && (oneOfEach(strings.ToLower(a.pattern)) == plain || bones(a.pattern) == bones(string(name))):
 			meant = corev1.ResourceName(a.pattern)
 		}
 	}
 	return meant
+}
+
+// otherDomain says that a name is another's in a domain above or below its own: cloud.google.com/tpu for google.com/tpu.
+func otherDomain(known, name string) bool {
+	of, device, _ := strings.Cut(known, "/")
+	domain, same, _ := strings.Cut(name, "/")
+	return device == same && (strings.HasSuffix(domain, "."+of) || strings.HasSuffix(of, "."+domain) && strings.Contains(domain, "."))
 }
 
 // bones is a name without what joins its parts, its plural and the end of its domain: nvidia/gpu, nvidia-gpu and

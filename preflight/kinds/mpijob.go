@@ -34,7 +34,7 @@ var mpiJob = &Kind{
 		CleanPods: []job.Path{"spec.cleanPodPolicy"},
 		// v1 makes no services: only the label with the job's own name binds it.
 		LongestName: func(_ *job.Job, _ *job.Role, name string) (string, string) { return name, "label with the job's name" },
-		Env:         mpiEnv, Mounts: mpiMounts,
+		Env:         mpiEnv, EnvValues: mpiHostfile, Mounts: mpiMounts,
 	})),
 	Versions: map[string]*Operator{"v2beta1": new(withLauncher(underRunPolicy(mpiOperator, Operator{
 		Names:           dnsLabel1035, // of the workers' hosts, which begin with it (validateMPIJobName)
@@ -47,7 +47,7 @@ var mpiJob = &Kind{
 		},
 		NeedsWorkers: true,
 		SSHD:         SSHD{Role: "Worker", Keys: "spec.sshAuthMountPath"}, // pkg/controller/mpi_job_controller.go, newWorker, setupSSHOnPod
-		Env:          mpiV2Env, Mounts: mpiV2Mounts,
+		Env:          mpiV2Env, EnvValues: mpiHostfile, Mounts: mpiV2Mounts,
 	})))},
 }
 
@@ -75,6 +75,12 @@ func mpiEnv(_ *job.Job, r *job.Role, container int) []string {
 		return nil
 	}
 	return []string{"OMPI_MCA_plm_rsh_agent", "OMPI_MCA_orte_default_hostfile"}
+}
+
+// mpiHostfile is what both operators say where it is the same for all jobs (mpi-operator v0.7 pkg/controller/mpi_job_controller.go).
+var mpiHostfile = map[string]string{
+	"OMPI_MCA_orte_default_hostfile": "/etc/mpi/hostfile", "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
+	"I_MPI_HYDRA_HOST_FILE": "/etc/mpi/hostfile", "HYDRA_HOST_FILE": "/etc/mpi/hostfile",
 }
 
 // mpiV2Env is what mpi-operator appends there

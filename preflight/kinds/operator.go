@@ -109,6 +109,8 @@ type Operator struct {
 	// Env are the variables that the operator appends to a container of a role after the job's own: of
 	// two equal names the last one wins. EnvUnset are those that it sets where the job does not.
 	Env, EnvUnset func(j *job.Job, r *job.Role, container int) []string
+	// EnvValues are the values of those in Env that are the same for every job.
+	EnvValues map[string]string
 	// NoEnv says why a variable that a command may count on is not set; empty: what the operator sets
 	// is not known well enough.
 	NoEnv string

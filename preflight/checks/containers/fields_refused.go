@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -81,35 +80,18 @@ func refusedVariables(r *job.Role, refuse refuse) {
 				refuse(here, "variable %s of container %s has a value and valueFrom", e.Name, c.Name)
 			case from.FieldRef != nil && !downward.MatchString(from.FieldRef.FieldPath):
 				refuse(here, "variable %s of container %s reads %q, which variables cannot", e.Name, c.Name, from.FieldRef.FieldPath)
-			case from.SecretKeyRef != nil && badName(from.SecretKeyRef.Name):
-				refuse(here.Child("valueFrom", "secretKeyRef", "name"), "variable %s is of Secret %q; "+nameRule, e.Name, from.SecretKeyRef.Name)
-			case from.ConfigMapKeyRef != nil && badName(from.ConfigMapKeyRef.Name):
-				refuse(here.Child("valueFrom", "configMapKeyRef", "name"), "variable %s is of ConfigMap %q; "+nameRule, e.Name, from.ConfigMapKeyRef.Name)
 			case from.ResourceFieldRef != nil && !measured.MatchString(from.ResourceFieldRef.Resource):
 				refuse(here, "variable %s of container %s reads %q; it takes limits and requests of cpu, memory, ephemeral-storage, hugepages", e.Name, c.Name, from.ResourceFieldRef.Resource)
 			}
 		}
 		for i, from := range c.EnvFrom {
 			here := at.Child("envFrom").Index(i)
-			switch {
-			case (from.ConfigMapRef == nil) == (from.SecretRef == nil):
+			if (from.ConfigMapRef == nil) == (from.SecretRef == nil) {
 				refuse(here, "an envFrom of container %s needs either configMapRef or secretRef", c.Name)
-			case from.SecretRef != nil && badName(from.SecretRef.Name):
-				refuse(here.Child("secretRef", "name"), "envFrom of container %s names Secret %q; "+nameRule, c.Name, from.SecretRef.Name)
-			case from.ConfigMapRef != nil && badName(from.ConfigMapRef.Name):
-				refuse(here.Child("configMapRef", "name"), "envFrom of container %s names ConfigMap %q; "+nameRule, c.Name, from.ConfigMapRef.Name)
 			}
 		}
 	})
 }
-
-// badName says of the name of an object that a pod refers to that nothing can be called so. What was to be filled in is
-// told by placeholder-not-filled.
-func badName(name string) bool {
-	return name != "" && !facts.LeftOpen(name) && len(validation.IsDNS1123Subdomain(name)) > 0
-}
-
-const nameRule = "a name is lower-case letters, digits, - and ."
 
 // refusedMounts: a place, and below it what stays within the volume.
 func refusedMounts(r *job.Role, refuse refuse) {

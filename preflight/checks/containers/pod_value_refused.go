@@ -21,7 +21,7 @@ var podValueRefused = &check.Check{
 	Title:    "a value in the pod template is one that the API refuses in pods",
 	Remedy:   "Write a value that the API takes.",
 	Severity: finding.Error, Refuses: true, Since: "0.1",
-	Eclipses: []string{"secret-missing", "config-map-missing"},
+	Eclipses: []string{"secret-missing", "config-map-missing", "resource-claim-missing", "service-account-missing", "priority-class-missing", "runtime-class-missing"},
 	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
 		if r.Replicas.Max == 0 {
 			return
@@ -44,6 +44,12 @@ var podValueRefused = &check.Check{
 			} else if p.Job.Field(at) != nil {
 				p.ReportAs(finding.Finding{Path: at, Severity: finding.Note},
 					"%s; the API server takes it only where its feature gate %s is on, which it is not by default", x.Text, x.Gate)
+			}
+		}
+		for _, ref := range facts.ReferencesOf(p.Job, r) {
+			if facts.BadName(ref.Name) && !ref.AnyName {
+				use, _, _ := strings.Cut(ref.Use, " of container ") // which the path says
+				refuse(ref.At, "%s names %s %q; a name is lower-case letters, digits, - and .", use, ref.Kind.Kind, ref.Name)
 			}
 		}
 		for _, refused := range []func(*job.Role, func(job.Path, string, ...any)){

@@ -25,7 +25,11 @@ var parallelismBelowCompletions = &check.Check{
 		if mode, _ := facts.Text(p.Job, spec.Child("completionMode")); mode == "NonIndexed" || mode == "" && !p.Operator.Jobs.Indexed {
 			return
 		}
-		if written && together < completions && r.Pod.Requests["google.com/tpu"] > 0 {
+		switch {
+		case !written || r.Pod.Requests["google.com/tpu"] == 0:
+		case together > completions:
+			p.Reportf(spec.Child("completions"), "parallelism is %d, but completions are %d, and no more pods run; the hosts of a slice find each other only if all of them run", together, completions)
+		case together < completions:
 			p.Reportf(spec.Child("completions"), "completions is %d, but only %d pods run at a time; the hosts of a slice find each other only if all of them run", completions, together)
 		}
 	}),

@@ -2,6 +2,7 @@ package counts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,12 +34,12 @@ var procsDifferFromGPUs = &check.Check{
 			gpus := r.Pod.GPUs()
 			at, procs, ok := facts.ProcsWritten(p.Job, p.Operator.Procs)
 			if ok && r.Launch.Program == "torchrun" && r.Launch.ProcsPath != "" && r.Launch.ProcsPath != at {
-				at, procs, ok = procsStarted(r, gpus.N) // its option outranks the variable that the operator sets
+				at, procs, ok = procsStarted(p.Job, r) // its option outranks the variable that the operator sets
 			}
 			// Where it is a word, auto asks about devices and has a check of its own; cpu counts cores, whatever devices there are.
 			says := ""
 			if word, _ := facts.Text(p.Job, at); !ok && (r.Launch.ProcsPath != at || word == "cpu") {
-				at, procs, ok = procsStarted(r, gpus.N)
+				at, procs, ok = procsStarted(p.Job, r)
 				if word == "cpu" && at == r.Launch.ProcsPath {
 					says = fmt.Sprintf("%s is %q, which counts cores: ", at.After(at.Parent()), word)
 				}
@@ -53,7 +54,7 @@ var procsDifferFromGPUs = &check.Check{
 				at, procs, ok = r.Launch.ProcsPath, int64(r.Launch.ProcsPerNode.Min), r.Launch.ProcsPerNode.Min > 1
 				says = "numProcPerNode of the runtime: "
 			}
-			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !p.Operator.CountsProcs(r) {
+			if !ok || r.Launch.Has("oversubscribe") || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !p.Operator.CountsProcs(r) {
 				continue
 			}
 			m := mistake{at, procs, gpus.N, gpus.Resource, says}
@@ -70,9 +71,15 @@ var procsDifferFromGPUs = &check.Check{
 }
 
 // procsStarted is the number of processes that the command starts on every node, where that
-// is more than the devices. With fewer, each may well drive several.
-func procsStarted(r *job.Role, devices int64) (at job.Path, procs int64, ok bool) {
-	l := r.Launch
+// is more than the devices. With fewer, each may well drive several, unless another role starts one for each of as many.
+func procsStarted(j *job.Job, r *job.Role) (at job.Path, procs int64, ok bool) {
+	l, devices := &r.Launch, r.Pod.GPUs()
 	procs = int64(l.ProcsPerNode.Max)
-	return l.ProcsPath, procs, l.ProcsPath != "" && l.ProcsPerNode.Min == l.ProcsPerNode.Max && procs > devices
+	differs := procs > devices.N || slices.ContainsFunc(j.Roles, func(peer job.Role) bool {
+		return peer.Name != r.Name && peer.Launch.Program == l.Program && peer.Launch.ProcsPerNode == job.Exactly(int(devices.N)) && same(peer.Pod.GPUs(), devices)
+	})
+	return l.ProcsPath, procs, l.ProcsPath != "" && l.ProcsPerNode.Fixed() && procs > 0 && differs
 }
+
+// same says that two amounts are equally many of one resource.
+func same(a, b job.Amount) bool { return a.N == b.N && a.Resource == b.Resource }

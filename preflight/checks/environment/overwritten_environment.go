@@ -20,7 +20,7 @@ var overwrittenEnvironment = &check.Check{
 		for k, c := range r.Pod.Spec.Containers {
 			reserved := facts.SetByOperator(p.Job, r, k)
 			for n, e := range c.Env {
-				if slices.Contains(reserved, e.Name) && e.ValueFrom == nil {
+				if slices.Contains(reserved, e.Name) && e.ValueFrom == nil && !(e.Value != "" && e.Value == p.Operator.EnvValues[e.Name]) {
 					p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("env").Index(n)), "%s is set to %s in %s, but the operator appends its own value, which wins", e.Name, facts.Quoted(e.Value), r.Name)
 				}
 			}

@@ -13,11 +13,7 @@ var restartPolicyOverwritten = &check.Check{
 	Remedy:   "Write restartPolicy beside replicas, not inside the template.",
 	Severity: finding.Note, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.RestartPolicies != nil },
-	Run: func(p *check.Pass) {
-		for _, u := range p.Job.Unread {
-			if u.Kind == job.RestartPolicyOverwritten {
-				p.Reportf(u.Path, "restartPolicy %s", u)
-			}
-		}
-	},
+	Run: check.EachUnread(func(p *check.Pass, u job.Unread) {
+		p.Reportf(u.Path, "restartPolicy %s", u)
+	}, job.RestartPolicyOverwritten),
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -31,6 +32,8 @@ var addressOfNoPod = &check.Check{
 			}
 			f := finding.Finding{Path: at, Message: fmt.Sprintf("%s is %s; %s", what, facts.Quoted(address), problem)}
 			switch {
+			case strings.HasPrefix(problem, "it is that of another job"): // which may be meant
+				f.Severity = finding.Warning
 			case problem == nameless:
 				f.Remedy = "Leave enableDNSHostnames out, or write the address of a service."
 			case unserved: // a Service may be called as the pod is
@@ -67,12 +70,15 @@ const nameless = "no pod has a name while network.enableDNSHostnames is false"
 func noPod(j *job.Job, operator *kinds.Operator, address string) (why string, unserved bool) {
 	host, _, _ := strings.Cut(strings.TrimPrefix(address, "tcp://"), ":")
 	name, domain, _ := strings.Cut(host, ".")
-	if strings.ContainsAny(host, "$(){}<>") || !strings.HasPrefix(name, j.Source.GetName()+"-") {
-		return "", false
+	stem, last := name, ""
+	if i := strings.LastIndexByte(name, '-'); i >= 0 {
+		stem, last = name[:i+1], name[i+1:]
 	}
-	last := name[strings.LastIndexByte(name, '-')+1:]
-	if _, err := strconv.Atoi(last); err != nil {
+	if _, err := strconv.Atoi(last); err != nil || strings.ContainsAny(host, "$(){}<>") {
 		return "", false // a service of one's own
+	}
+	if !strings.HasPrefix(name, j.Source.GetName()+"-") {
+		return ofAnother(j, operator, stem, domain), false
 	}
 	var said []string
 	off := j.Field("spec.network.enableDNSHostnames") == false
@@ -101,4 +107,24 @@ func noPod(j *job.Job, operator *kinds.Operator, address string) (why string, un
 		return "", false
 	}
 	return "the pods are called " + strings.Join(said, ", "), false
+}
+
+// ofAnother says whose pods are called otherwise where a name is of their form with another job's name in front, or is
+// looked up in their own subdomain: a job was copied, and its address not changed. Empty: it may be anything.
+func ofAnother(j *job.Job, operator *kinds.Operator, stem, domain string) string {
+	for r := range j.EachRole() {
+		h := operator.Hosts(j, r)
+		after, of := strings.CutPrefix(h.Prefix, j.Source.GetName())
+		if !of || h.Unserved != "" {
+			continue
+		}
+		if h.Jobs > 0 { // there are two numbers
+			stem = strings.TrimRight(strings.TrimSuffix(stem, "-"), "0123456789")
+		}
+		role := strings.ContainsFunc(after, unicode.IsLetter) && strings.HasSuffix(stem, after)
+		if role || h.Domain != "" && strings.SplitN(domain, ".", 2)[0] == h.Domain {
+			return "it is that of another job: the pods are called " + h.String()
+		}
+	}
+	return ""
 }

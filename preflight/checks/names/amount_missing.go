@@ -12,11 +12,7 @@ var amountMissing = &check.Check{
 	Title:    "a resource is named without an amount",
 	Remedy:   "Write the amount, or remove the line.",
 	Severity: finding.Warning, Since: "0.1",
-	Run: func(p *check.Pass) {
-		for _, u := range p.Job.Unread {
-			if u.Kind == job.AmountMissing {
-				p.Reportf(u.Path, "%s has no value, and counts as 0", facts.LastStep(u.Path))
-			}
-		}
-	},
+	Run: check.EachUnread(func(p *check.Pass, u job.Unread) {
+		p.Reportf(u.Path, "%s has no value, and counts as 0", facts.LastStep(u.Path))
+	}, job.AmountMissing),
 }

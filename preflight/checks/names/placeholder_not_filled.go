@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
@@ -20,6 +19,7 @@ var placeholderNotFilled = &check.Check{
 	Title:    "a name that was to be filled in stands there as in the example",
 	Remedy:   "Write the name of your own, or run the template through what fills it in.",
 	Severity: finding.Warning, Since: "0.1",
+	Eclipses: []string{"claim-missing", "secret-missing", "config-map-missing", "pull-secret-missing"},
 	Run: func(p *check.Pass) {
 		for r := range p.Job.EachRole() {
 			for k := range r.Pod.Spec.Volumes {
@@ -30,7 +30,10 @@ var placeholderNotFilled = &check.Check{
 			unfilledNames(p, r)
 		}
 		for r, c := range p.Job.EachContainer() {
-			unfilledReferences(p, r, c.Container, c.Rel)
+			if r.Replicas.Max > 0 && facts.LeftOpen(c.Name) {
+				p.ReportAs(finding.Finding{Severity: finding.Error, Path: r.Pod.At(c.Rel.Child("name"))},
+					"a container of %s is called %s, which nothing replaces there: the API server rejects the pods", facts.PodsOf(r), facts.Quoted(c.Name))
+			}
 			if part := exampleOf(c.Image); part != "" {
 				p.Reportf(r.Pod.At(c.Rel.Child("image")), "image %s still has %s in it, as in an example", facts.Quoted(c.Image), facts.Quoted(strings.Trim(part, "/:")))
 			}
@@ -86,42 +89,20 @@ func unfilledNames(p *check.Pass, r *job.Role) {
 				"nodeSelector %s of %s is %s, which nothing replaces there: the API server rejects the pods", key, facts.PodsOf(r), facts.Quoted(value))
 		}
 	}
-	for _, named := range []struct{ field, name string }{
-		{"serviceAccountName", r.Pod.Spec.ServiceAccountName}, {"priorityClassName", r.Pod.Spec.PriorityClassName}, {"runtimeClassName", ptr.Deref(r.Pod.Spec.RuntimeClassName, "")},
-	} {
-		at := r.Pod.At(job.Path(named.field))
-		if job.Templated(named.name) && r.Replicas.Max > 0 && p.Job.Field(at) != nil {
-			p.ReportAs(finding.Finding{Severity: finding.Error, Path: at},
-				"%s of %s is %s, which nothing replaces there: the API server rejects the pods", named.field, facts.PodsOf(r), facts.Quoted(named.name))
-		}
+	if r.Replicas.Max == 0 {
+		return
 	}
-}
-
-// unfilledReferences: nor does anybody read the name of a container, or of what its variables come from.
-func unfilledReferences(p *check.Pass, r *job.Role, c *corev1.Container, rel job.Path) {
-	judge := func(at job.Path, what, name string) {
-		if r.Replicas.Max > 0 && facts.LeftOpen(name) {
-			p.ReportAs(finding.Finding{Severity: finding.Error, Path: r.Pod.At(at)},
-				"%s of %s is called %s, which nothing replaces there: the API server rejects the pods", what, facts.PodsOf(r), facts.Quoted(name))
-		}
-	}
-	judge(rel.Child("name"), "a container", c.Name)
-	for i, from := range c.EnvFrom {
-		at := rel.Child("envFrom").Index(i)
-		if from.ConfigMapRef != nil {
-			judge(at.Child("configMapRef", "name"), "a ConfigMap", from.ConfigMapRef.Name)
-		}
-		if from.SecretRef != nil {
-			judge(at.Child("secretRef", "name"), "a Secret", from.SecretRef.Name)
-		}
-	}
-	for i, e := range c.Env {
-		at := rel.Child("env").Index(i).Child("valueFrom")
-		if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
-			judge(at.Child("configMapKeyRef", "name"), "a ConfigMap", e.ValueFrom.ConfigMapKeyRef.Name)
-		}
-		if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
-			judge(at.Child("secretKeyRef", "name"), "a Secret", e.ValueFrom.SecretKeyRef.Name)
+	for _, ref := range facts.ReferencesOf(p.Job, r) {
+		f := finding.Finding{Path: ref.At}
+		switch {
+		case p.Job.Field(ref.At) == nil: // an operator's or a runtime's
+		case facts.LeftOpen(ref.Name) && ref.AnyName:
+			p.ReportAs(f, "%s names %s %s, which nothing replaces there", ref.Use, ref.Kind.Kind, facts.Quoted(ref.Name))
+		case facts.LeftOpen(ref.Name):
+			f.Severity = finding.Error
+			p.ReportAs(f, "%s names %s %s, which nothing replaces there: the API server rejects the pods", ref.Use, ref.Kind.Kind, facts.Quoted(ref.Name))
+		case facts.BadName(ref.Name) && ref.AnyName: // REPLACE_WITH_YOUR_PVC: the pods wait for what cannot come
+			p.ReportAs(f, "%s names %s %s, and nothing can be called so: a name takes lower-case letters, digits, dashes and dots", ref.Use, ref.Kind.Kind, facts.Quoted(ref.Name))
 		}
 	}
 }
@@ -135,11 +116,6 @@ var wholePlaceholder = regexp.MustCompile(`^<[A-Za-z_][A-Za-z0-9_ .-]*>$`)
 
 // unfilledVolume reports what a volume names by a placeholder: no shell and no kubelet reads it.
 func unfilledVolume(v *corev1.Volume, report func(rel job.Path, written string)) {
-	judge := func(rel job.Path, name string) {
-		if facts.LeftOpen(name) {
-			report(rel, name)
-		}
-	}
 	switch {
 	case v.CSI != nil:
 		for _, key := range slices.Sorted(maps.Keys(v.CSI.VolumeAttributes)) { // which may be JSON, or what its driver expands
@@ -147,14 +123,8 @@ func unfilledVolume(v *corev1.Volume, report func(rel job.Path, written string))
 				report(job.Path("csi.volumeAttributes").Key(key), v.CSI.VolumeAttributes[key])
 			}
 		}
-	case v.HostPath != nil:
-		judge("hostPath.path", v.HostPath.Path)
-	case v.PersistentVolumeClaim != nil:
-		judge("persistentVolumeClaim.claimName", v.PersistentVolumeClaim.ClaimName)
-	case v.ConfigMap != nil:
-		judge("configMap.name", v.ConfigMap.Name)
-	case v.Secret != nil:
-		judge("secret.secretName", v.Secret.SecretName)
+	case v.HostPath != nil && facts.LeftOpen(v.HostPath.Path):
+		report("hostPath.path", v.HostPath.Path)
 	}
 }
 

@@ -14,11 +14,7 @@ var roleMisspelt = &check.Check{
 	Title:    "a role is written in another case than the operator takes",
 	Remedy:   "Write the role as the operator spells it.",
 	Severity: finding.Error, Since: "0.1",
-	Run: func(p *check.Pass) {
-		for _, u := range p.Job.Unread {
-			if u.Kind == job.RoleSpelling {
-				p.Reportf(u.Path, "role %q must be written %q; the operator rejects any other case", strings.Trim(facts.LastStep(u.Path), `"`), u.Args[0])
-			}
-		}
-	},
+	Run: check.EachUnread(func(p *check.Pass, u job.Unread) {
+		p.Reportf(u.Path, "role %q must be written %q; the operator rejects any other case", strings.Trim(facts.LastStep(u.Path), `"`), u.Args[0])
+	}, job.RoleSpelling),
 }

@@ -14,7 +14,7 @@ var roleNameInvalid = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.RoleNames != nil },
 	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
-		if job.Templated(r.Name) || r.Pod.Partial {
+		if r.Name == "" || job.Templated(r.Name) || r.Pod.Partial { // that it is missing is told where it is read
 			return
 		}
 		if form := p.Operator.RoleNames; !form.Takes(r.Name) {

@@ -15,5 +15,6 @@ func All() []*check.Check {
 		rdmaNotRequested,
 		rdmaSwitchedOff,
 		rdmaWithoutIPCLock,
+		serviceSelectsNoPod,
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -29,7 +31,12 @@ var podExceedsEveryNode = &check.Check{
 		}
 		for _, e := range facts.Exceeding(p.Cluster, r.Pod, open) {
 			meant, remedy := meantResource(e, open)
-			if n := enough(p.Cluster.Nodes(), e); n > 0 {
+			n, taint := enough(p.Cluster.Nodes(), e, p.Cluster.Tolerations(&r.Pod.Spec))
+			switch {
+			case n > 0 && taint != "":
+				meant = fmt.Sprintf("; %d with enough %s the taint %s", n, words.Has(n), taint)
+				remedy = "Tolerate the taint if the pods belong there, or ask for less."
+			case n > 0:
 				meant = fmt.Sprintf("; %s it may not use %s enough", facts.Count(n, "node"), words.Has(n))
 				remedy = "Let the pods onto nodes that have enough (selector, affinity, tolerations), or ask for less."
 			}
@@ -42,15 +49,25 @@ var podExceedsEveryNode = &check.Check{
 	}),
 }
 
-// enough counts the nodes, of those that are closed to the pods, that have what they ask for.
-func enough(nodes []*cluster.Node, e facts.Excess) int {
-	n := 0
+// enough counts the nodes, of those that are closed to the pods, that have what they ask for, and names the taint that keeps
+// them away from all of these; empty: there are several, or something else does.
+func enough(nodes []*cluster.Node, e facts.Excess, tolerations []corev1.Toleration) (n int, taint string) {
 	for _, node := range nodes {
-		if node.Allocatable[e.Resource] >= e.Asked {
-			n++
+		if node.Allocatable[e.Resource] < e.Asked {
+			continue
+		}
+		of := ""
+		if t := node.Untolerated(tolerations); t != nil {
+			of = t.ToString()
+		}
+		if n++; n == 1 {
+			taint = of
+		}
+		if of != taint {
+			taint = ""
 		}
 	}
-	return n
+	return n, taint
 }
 
 func largest(e facts.Excess, open, all int) string {

@@ -27,12 +27,16 @@ var queueLabelNotRead = &check.Check{
 			p.ReportAs(finding.Finding{Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler."},
 				"the job names queue %s, but Kueue does not queue a %s: its %s may start at once", facts.Quoted(queue), p.Job.Ref.Kind, facts.Count(p.Job.MaxPods(), "pod"))
 		}
-		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {
+		if queue != "" || !covered {
+			return
+		}
+		if named := p.Job.Source.GetAnnotations()[label]; named != "" { // https://github.com/kubernetes-sigs/kueue/pull/7271
+			p.Reportf(job.Path("metadata.annotations").Key(label), "queue %s is named in an annotation, which Kueue reads up to v0.14 alone: later ones let the pods start without the queue", facts.Quoted(named))
 			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(p.Job.Source.GetLabels())) {
 			domain, name, _ := strings.Cut(key, "/")
-			if check.Nearest(key, []string{label}, 2) == label || name == "queue-name" && strings.HasPrefix(domain, "kueue.") {
+			if check.Nearest(key, []string{label}, 2) == label || strings.HasPrefix(domain, "kueue.") && strings.Contains(name, "queue") {
 				p.ReportAs(finding.Finding{Path: job.Path("metadata.labels").Key(key), Remedy: "Write the label as kueue.x-k8s.io/queue-name."},
 					"nobody reads label %s, which names queue %s; kueue.x-k8s.io/queue-name is read: the job starts without the queue", facts.Quoted(key), facts.Quoted(p.Job.Source.GetLabels()[key]))
 				return

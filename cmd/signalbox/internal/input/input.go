@@ -74,6 +74,7 @@ func inputOf(found []manifest.Source) (*Input, error) {
 		in.Notes = append(in.Notes, "no object was read")
 	}
 	in.uncovered()
+	in.twins()
 	if n := len(in.templates); n > 0 {
 		in.Notes = append(in.Notes, "passed over, because helm has not filled them in: "+terminal.Few(in.templates))
 	}
@@ -178,6 +179,24 @@ func (in *Input) uncovered() {
 	}
 	slices.Sort(words)
 	in.Notes = append(in.Notes, "passed over, because these are no training jobs: "+strings.Join(words, ", "))
+}
+
+// twins notes jobs of one name in one file: applied together, the second changes the first instead of being one more.
+// Files of a folder are often variants of which one is applied.
+func (in *Input) twins() {
+	type identity struct {
+		source, namespace, name string
+		kind                    schema.GroupKind
+	}
+	first := map[identity]manifest.Document{}
+	for _, d := range in.Jobs {
+		id := identity{d.Source, d.Object.GetNamespace(), d.Object.GetName(), d.Object.GroupVersionKind().GroupKind()}
+		if before, twice := first[id]; twice && id.name != "" {
+			in.Notes = append(in.Notes, fmt.Sprintf("%s: %s %s stands at line %d as well: applied together, the second is a change of the first", d.Where(), id.kind.Kind, id.name, before.Line))
+			continue
+		}
+		first[id] = d
+	}
 }
 
 // as is a document whose object is of another kind than is written.

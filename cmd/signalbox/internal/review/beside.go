@@ -13,7 +13,7 @@ type clusterView struct{ manifest.View }
 // inNamespaces are the kinds with a namespace that a job may refer to, or is bound by.
 var inNamespaces = map[schema.GroupKind]bool{
 	{Kind: "ConfigMap"}: true, {Kind: "Secret"}: true, {Kind: "ServiceAccount"}: true, {Kind: "PersistentVolumeClaim"}: true,
-	{Kind: "ResourceQuota"}: true, {Kind: "LimitRange"}: true, {Group: "policy", Kind: "PodDisruptionBudget"}: true,
+	{Kind: "Service"}: true, {Kind: "ResourceQuota"}: true, {Kind: "LimitRange"}: true, {Group: "policy", Kind: "PodDisruptionBudget"}: true,
 	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:  true,
 	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:         true,
 	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}: true,

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -21,6 +22,8 @@ type Reference struct {
 	At   job.Path // where it is named
 	Use  string   // what names it: "variable HF_TOKEN of container pytorch"
 	Pull bool     // to pull images with
+	// AnyName says that the API server takes whatever is written: the pods are made, and wait.
+	AnyName bool
 	// Cluster says that the object is in no namespace.
 	Cluster bool
 }
@@ -42,65 +45,78 @@ var (
 // References are the Secrets, ConfigMaps, device claims and pod groups that the pods of a
 // job name, in the order of its roles. What is marked optional is left out, and so is what
 // the job's operator makes itself.
-func References(j *job.Job) []Reference {
-	var out []Reference
+func References(j *job.Job) (out []Reference) {
 	for r := range j.EachRole() {
-		add := func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string) {
-			if name != "" && (optional == nil || !*optional) {
-				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
-			}
-		}
-		for c := range r.EachContainer() {
-			containerReferences(c.Container, c.Rel, add)
-		}
-		for k := range r.Pod.Spec.Volumes {
-			volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)
-		}
-		for k, s := range r.Pod.Spec.ImagePullSecrets {
-			if s.Name != "" {
-				out = append(out, Reference{
-					Kind: SecretKind, Name: s.Name, Pull: true,
-					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecret of " + r.Name,
-				})
-			}
-		}
-		for k, c := range r.Pod.Spec.ResourceClaims {
-			at := job.Path("resourceClaims").Index(k)
-			if c.ResourceClaimName != nil {
-				add(DeviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "claim "+c.Name)
-			}
-			if c.ResourceClaimTemplateName != nil {
-				add(ClaimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "claim "+c.Name)
-			}
-		}
-		out = append(out, groupReferences(j, r)...)
+		out = append(out, named(j, r)...)
 	}
 	return out
 }
 
+// named are the References of one role.
+func named(j *job.Job, r *job.Role) (out []Reference) {
+	add := func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string) {
+		if name != "" && (optional == nil || !*optional) {
+			out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
+		}
+	}
+	for c := range r.EachContainer() {
+		containerReferences(c.Container, c.Rel, add)
+	}
+	before := len(out)
+	for k := range r.Pod.Spec.Volumes {
+		volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)
+	}
+	for k := range out[before:] {
+		out[before+k].AnyName = true
+	}
+	for k, s := range r.Pod.Spec.ImagePullSecrets {
+		if s.Name != "" {
+			out = append(out, Reference{
+				Kind: SecretKind, Name: s.Name, Pull: true, AnyName: true,
+				At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecret of " + r.Name,
+			})
+		}
+	}
+	for k, c := range r.Pod.Spec.ResourceClaims {
+		at := job.Path("resourceClaims").Index(k)
+		if c.ResourceClaimName != nil {
+			add(DeviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "claim "+c.Name)
+		}
+		if c.ResourceClaimTemplateName != nil {
+			add(ClaimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "claim "+c.Name)
+		}
+	}
+	return append(out, groupReferences(j, r)...)
+}
+
 // AllReferences are those of References, and the claims, service accounts and classes that the
 // pods name, which a view of the cluster lists anyway.
-func AllReferences(j *job.Job) []Reference {
-	out := References(j)
+func AllReferences(j *job.Job) (out []Reference) {
 	for r := range j.EachRole() {
-		spec := &r.Pod.Spec
-		add := func(kind schema.GroupVersionKind, name string, rel job.Path, use string, cluster bool) {
-			if name != "" {
-				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use, Cluster: cluster})
-			}
+		out = append(out, ReferencesOf(j, r)...)
+	}
+	return out
+}
+
+// ReferencesOf are those of AllReferences that one role has.
+func ReferencesOf(j *job.Job, r *job.Role) []Reference {
+	out, spec := named(j, r), &r.Pod.Spec
+	add := func(kind schema.GroupVersionKind, name string, rel job.Path, use string, cluster bool) {
+		if name != "" {
+			out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use, Cluster: cluster, AnyName: kind == VolumeClaimKind})
 		}
-		for k, v := range spec.Volumes {
-			if c := v.PersistentVolumeClaim; c != nil {
-				add(VolumeClaimKind, c.ClaimName, job.Path("volumes").Index(k).Child("persistentVolumeClaim", "claimName"), "volume "+v.Name, false)
-			}
+	}
+	for k, v := range spec.Volumes {
+		if c := v.PersistentVolumeClaim; c != nil {
+			add(VolumeClaimKind, c.ClaimName, job.Path("volumes").Index(k).Child("persistentVolumeClaim", "claimName"), "volume "+v.Name, false)
 		}
-		add(ServiceAccountKind, spec.ServiceAccountName, "serviceAccountName", r.Name, false)
-		if !strings.HasPrefix(spec.PriorityClassName, "system-") { // the API server makes these itself
-			add(PriorityClassKind, spec.PriorityClassName, "priorityClassName", r.Name, true)
-		}
-		if spec.RuntimeClassName != nil {
-			add(RuntimeClassKind, *spec.RuntimeClassName, "runtimeClassName", r.Name, true)
-		}
+	}
+	add(ServiceAccountKind, spec.ServiceAccountName, "serviceAccountName", r.Name, false)
+	if !strings.HasPrefix(spec.PriorityClassName, "system-") { // the API server makes these itself
+		add(PriorityClassKind, spec.PriorityClassName, "priorityClassName", r.Name, true)
+	}
+	if spec.RuntimeClassName != nil {
+		add(RuntimeClassKind, *spec.RuntimeClassName, "runtimeClassName", r.Name, true)
 	}
 	return out
 }
@@ -169,10 +185,10 @@ func groupReferences(j *job.Job, r *job.Role) (out []Reference) {
 	}
 	at := r.Pod.Path.Parent().Child("metadata")
 	if name := r.Pod.Labels[PluginsGroup]; name != "" {
-		out = append(out, Reference{Kind: PluginsGroupKind, Name: name, At: at.Child("labels").Key(PluginsGroup), Use: "label " + PluginsGroup + " of " + r.Name})
+		out = append(out, Reference{Kind: PluginsGroupKind, AnyName: true, Name: name, At: at.Child("labels").Key(PluginsGroup), Use: "label " + PluginsGroup + " of " + r.Name})
 	}
 	if name := r.Pod.Annotations[VolcanoGroup]; name != "" {
-		out = append(out, Reference{Kind: VolcanoGroupKind, Name: name, At: at.Child("annotations").Key(VolcanoGroup), Use: "annotation " + VolcanoGroup + " of " + r.Name})
+		out = append(out, Reference{Kind: VolcanoGroupKind, AnyName: true, Name: name, At: at.Child("annotations").Key(VolcanoGroup), Use: "annotation " + VolcanoGroup + " of " + r.Name})
 	}
 	return out
 }
@@ -260,6 +276,12 @@ func ReportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string
 		}
 		p.Reportf(ref.at, "%s needs key %q of %s %q, which does not have it%s", ref.use, ref.key, thing, ref.name, check.DidYouMean(ref.key, keys))
 	}
+}
+
+// BadName says of the name of an object that a pod refers to that nothing can be called so. What was to be filled in is
+// told by placeholder-not-filled.
+func BadName(name string) bool {
+	return name != "" && !LeftOpen(name) && len(validation.IsDNS1123Subdomain(name)) > 0
 }
 
 // LeftOpen says of the name of an object that it holds a placeholder, or characters that stand in none and around one.
