@@ -212,5 +212,5 @@ func TestEvaluationTwentiethStrangers(t *testing.T) {
 
 // The same of a twenty-first, of failures and frameworks that no other has, written and labelled before any rule was read or changed.
 func TestEvaluationTwentyFirstStrangers(t *testing.T) {
-	judgeStyled(t, "twenty-first strangers", scenariosOf(t, "strangers_twentyfirst"))
+	judgeStyled(t, "twenty-first strangers", scenariosOf(t, "strangers_twentyfirst"), 6)
 }
