@@ -43,6 +43,7 @@ var numberedMember = lazy.MustCompile(`^(?:rank|worker|master|launcher)\d+$`)
 type lineRead struct {
 	words []string
 	of    map[string]bool
+	text  string // as it was written
 }
 
 // has says whether the words of a part of a claim stand in a line in the same order, with no number left out between two of them.
@@ -73,13 +74,13 @@ func (g *grounds) linesOf(id evidence.ID) []lineRead {
 		item := g.items[id]
 		of := map[string]bool{}
 		for _, w := range []string{item.Source.Pod, item.Source.Node, item.Source.Container, item.Source.Role, item.Source.File, "rank" + g.rankOf(item), cmp.Or(item.Source.Role, "-") + strconv.Itoa(item.Source.Rank)} {
-			of[strings.ToLower(w)] = true
+			of[strings.ToLower(w)], of[stem(strings.ToLower(w))] = true, true // a claim's words are stems: a leader is a lead
 		}
 		if at := item.Told().UTC(); !at.IsZero() {
 			of[at.Format("15:04")], of[at.Format("15:04:05")] = true, true
 		}
-		for said := range strings.Lines(item.Text + "\n" + restated(item.Text) + timesOf(item)) {
-			out = append(out, lineRead{inLine(said), of})
+		for said := range strings.Lines(strings.ReplaceAll(item.Text, "; ", ";\n") + "\n" + restated(item.Text) + timesOf(item)) {
+			out = append(out, lineRead{inLine(said), of, said})
 		}
 		g.lines[id] = out
 	}
@@ -98,21 +99,24 @@ func (g *grounds) linesRead(cites []evidence.ID) (out []lineRead) {
 	}
 	if g.ofRoot(cites) {
 		for said := range strings.Lines(g.Says) {
-			out = append(out, lineRead{inLine(said), root})
+			out = append(out, lineRead{inLine(said), root, said})
 		}
 	}
 	return out
 }
 
-// asRead says whether each part of a claim has the words of its evidence as one line of that has them, and something of one. Numbers that stand in no line
-// may be worked out of some, where that is so.
+// asRead says whether each part of a claim has the words of its evidence, those in Chinese as well, as one line or one clause of that has them, and
+// something of one. Numbers that stand in no line may be worked out of some, where that is so.
 func (g *grounds) asRead(c *claim, workedOut bool) bool {
 	lines, told := g.linesRead(c.cites), g.ofRoot(c.cites)
 	for _, part := range parts.Split(c.unquoted, -1) {
 		said := slices.DeleteFunc(inLine(part), func(w string) bool {
 			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
 		})
-		at := slices.IndexFunc(lines, func(l lineRead) bool { return l.has(said) })
+		signs := slices.DeleteFunc(hanSigns(part), func(sign *lazy.Regexp) bool { return !sign.MatchString(c.texts) })
+		at := slices.IndexFunc(lines, func(l lineRead) bool {
+			return l.has(said) && !slices.ContainsFunc(signs, func(sign *lazy.Regexp) bool { return !sign.MatchString(l.text) })
+		})
 		if at < 0 {
 			return false
 		}

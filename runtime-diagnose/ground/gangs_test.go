@@ -209,3 +209,8 @@ func TestEvaluationNineteenthStrangers(t *testing.T) {
 func TestEvaluationTwentiethStrangers(t *testing.T) {
 	judgeStyled(t, "twentieth strangers", scenariosOf(t, "strangers_twentieth"))
 }
+
+// The same of a twenty-first, of failures and frameworks that no other has, written and labelled before any rule was read or changed.
+func TestEvaluationTwentyFirstStrangers(t *testing.T) {
+	judgeStyled(t, "twenty-first strangers", scenariosOf(t, "strangers_twentyfirst"), 6)
+}

@@ -43,7 +43,18 @@ func (g *grounds) elsewhere(plain string, cites []evidence.ID) bool {
 }
 
 // inContainer is a container that a claim names.
-var inContainer = lazy.MustCompile(`(?i)(?:\bcontainer\s+|容器\s*)([\w-]+)|\b([\w-]+) container\b`)
+var inContainer = lazy.MustCompile(`(?i)(?:\b(?:(?:the|an?|its|init) )*container\s+|(?:init\s*)?容器\s*)([\w-]+)|\b([\w-]+)(?: container\b|\s*容器)`)
+
+// ofUncitedContainer says whether a claim names a container of the job that its evidence, which is of others, does not name.
+func (g *grounds) ofUncitedContainer(c *claim) bool {
+	return slices.ContainsFunc(inContainer.FindAllStringSubmatch(c.plain, -1), func(m []string) bool {
+		named := cmp.Or(m[1], m[2])
+		return g.isContainer(named) && !containsToken(c.texts, named) && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
+			of := containerOf(g.items[id])
+			return of == "" || of == named
+		})
+	})
+}
 
 // ofOtherContainer says whether a claim that names one container says of it what was read of another of those that it cites.
 func (g *grounds) ofOtherContainer(plain string, cites []evidence.ID) bool {
