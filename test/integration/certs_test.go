@@ -3,9 +3,15 @@
 package integration
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,4 +252,57 @@ var _ = Describe("Rotation", Ordered, func() {
 		Expect(got.err).NotTo(HaveOccurred())
 		Expect(got.open).To(BeFalse())
 	}, SpecTimeout(2*time.Minute))
+
+	// By who may write the Secret, by a backup that is brought back, or by a replica whose clock was a year ahead.
+	DescribeTable("recovers where other certificates lie in the Secret", func(ctx SpecContext, begins time.Duration, usage x509.KeyUsage, isCA bool) {
+		const namespace = "rotation-other"
+		_ = plane.CreateNamespace(ctx, namespace, nil) // another entry may have made it
+		address := freeAddress()
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		s := serve(address, fixed{})
+		defer s.stop()
+		secrets := plane.Clientset().CoreV1().Secrets("signalbox-system")
+		secret, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		cert, key := forged(begins, usage, isCA)
+		secret.Data = map[string][]byte{"ca.crt": cert, "ca.key": key, "tls.crt": cert, "tls.key": key}
+		other, err := secrets.Update(ctx, secret, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(func(g Gomega) {
+			got := write(ctx, sample("pytorchjob.yaml", namespace, "asked"), metav1.DryRunAll)
+			g.Expect(got.open).To(BeFalse())
+			g.Expect(got.audit).To(HaveKey("decision"))
+			now, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(now.ResourceVersion).NotTo(Equal(other.ResourceVersion))
+			g.Expect(leaf(now.Data["tls.crt"]).SerialNumber).NotTo(Equal(leaf(cert).SerialNumber))
+		}).Should(Succeed())
+		version := func() string {
+			now, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			return now.ResourceVersion
+		}
+		Consistently(version).WithTimeout(3 * time.Second).Should(Equal(version()))
+	},
+		Entry("that begin in a year", 365*24*time.Hour, x509.KeyUsageCertSign|x509.KeyUsageDigitalSignature, true),
+		Entry("of which the CA is none", -time.Hour, x509.KeyUsageDigitalSignature, false),
+		Entry("of which the CA may not sign", -time.Hour, x509.KeyUsageDigitalSignature, true),
+		SpecTimeout(2*time.Minute),
+	)
 })
+
+// forged is a certificate of the webhook's address that signs itself, and its key.
+func forged(begins time.Duration, usage x509.KeyUsage, isCA bool) (cert, key []byte) {
+	GinkgoHelper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	Expect(err).NotTo(HaveOccurred())
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "other"}, NotBefore: time.Now().Add(begins), NotAfter: time.Now().Add(begins).AddDate(1, 0, 0),
+		KeyUsage: usage, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true, IsCA: isCA, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, private.Public(), private)
+	Expect(err).NotTo(HaveOccurred())
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	Expect(err).NotTo(HaveOccurred())
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
+}
