@@ -65,13 +65,23 @@ func (r *runHistory) note(object any) {
 	if r.byUID == nil {
 		r.byUID, r.series, r.lost, r.oldest = map[types.UID]*endedRun{}, map[string]map[string]*series{}, map[string]time.Time{}, map[string][]types.UID{}
 	}
-	if known := r.byUID[u.GetUID()]; known != nil {
-		known.run = run // a diagnosis may have come
+	now := time.Now()
+	at, err := time.Parse(time.RFC3339, run.Ended)
+	future := at.After(now)
+	if err != nil || future {
+		at = now
+	}
+	if known := r.byUID[u.GetUID()]; known != nil { // a diagnosis may have come
+		if future {
+			run.Ended = known.run.Ended
+		}
+		known.run = run
 		return
 	}
-	at, err := time.Parse(time.RFC3339, run.Ended)
-	if err != nil {
-		at = time.Now()
+	// A status is written by whoever may: a success of the year 2099 would for ever be the last run of its series, and of whoever has
+	// the namespace's name next.
+	if future {
+		run.Ended = now.UTC().Format(time.RFC3339)
 	}
 	noted := &endedRun{run: run, namespace: u.GetNamespace(), series: preflight.Series(u)}
 	r.byUID[u.GetUID()] = noted

@@ -126,3 +126,34 @@ func TestNamespacesThatComeAndGoAreForgotten(t *testing.T) {
 		t.Errorf("known %v with %d that miss some; want that nobody is known whole", known, len(r.lost))
 	}
 }
+
+// A run that says that it will have ended in years ended when it was seen: it is not for ever the last one, nor that of whoever has
+// the name of its namespace then.
+func TestARunOfTheFutureEndedWhenItWasSeen(t *testing.T) {
+	var r runHistory
+	of := func(name, uid, kind string, at time.Time) *unstructured.Unstructured {
+		u := ended(name, "train-", uid)
+		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": kind, "status": "True", "lastTransitionTime": at.UTC().Format(time.RFC3339)}}}
+		return u
+	}
+	begun := time.Now()
+	forged := of("train-a", "1", "Completed", begun.AddDate(73, 0, 0))
+	r.note(forged)
+	r.note(of("train-b", "2", "Failed", begun.Add(-time.Hour)))
+	for range 2 { // and it stays so when something else of it changes
+		got, known := r.before(ended("train-c", "train-", "3"))
+		if !known || len(got.Runs) != 2 || got.Runs[0].Name != "train-a" {
+			t.Fatalf("%+v, %v; want the two runs, the one of the future first", got, known)
+		}
+		at, err := time.Parse(time.RFC3339, got.Runs[0].Ended)
+		if err != nil || at.After(time.Now()) || at.Before(begun.Add(-time.Second)) {
+			t.Errorf("it ended at %s (%v); want when it was seen", got.Runs[0].Ended, err)
+		}
+		r.note(forged)
+	}
+	r.note(of("train-d", "4", "Failed", time.Now().Add(-time.Nanosecond)))
+	r.byUID["1"].run.Ended = begun.Add(-time.Minute).UTC().Format(time.RFC3339) // a minute has passed
+	if got, _ := r.before(ended("train-c", "train-", "3")); got.FailuresInARow != 1 {
+		t.Errorf("%d failures in a row; want the one behind the success", got.FailuresInARow)
+	}
+}

@@ -82,6 +82,7 @@ var caps = map[string]string{
 	"policies.mostProblems":      "policies.TestAReplayIsBounded",
 	"policies.mostRefusedJobs":   "policies.TestAReplayIsBounded",
 	"policies.mostShown":         "policies.TestALongLineIsNotShown",
+	"policies.mostSteps":         "policies.TestOneCallCannotTakeForEver/trim",
 	"policies.mostTime":          "policies.TestLoopsAndBombsEnd",
 	"policies.mostValue":         "policies.TestExplanationsAreBounded",
 	"policies.hold.most":         "policies.TestTheSixthErrorIsCounted",

@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -195,6 +196,40 @@ var _ = Describe("An author who wants more GPUs than a job may have", Ordered, C
 		_, err = of("v1beta1").Patch(ctx, u.GetName(), types.MergePatchType, []byte(`{"spec":{"replicas":60}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "scale")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(heard.text).To(ContainElement(And(ContainSubstring("it is not known where"), ContainSubstring("max-gpus-per-job"))))
+	})
+
+	It("is never admitted in silence by a scale of another number than the operator's CRD says", func(ctx SpecContext) {
+		at := func(ctx SpecContext, path string) {
+			_, err := plane.Kubectl(ctx, "patch", "crd", "jaxjobs.kubeflow.org", "--type=json",
+				`-p=[{"op":"replace","path":"/spec/versions/0/subresources/scale/specReplicasPath","value":"`+path+`"}]`)
+			Expect(err).NotTo(HaveOccurred())
+		}
+		at(ctx, ".spec.jaxReplicaSpecs.Other.replicas")
+		DeferCleanup(func(ctx SpecContext) { at(ctx, ".spec.jaxReplicaSpecs.Worker.replicas") })
+		u := withGPUs("scaled-elsewhere", 1)
+		u.SetKind("JAXJob")
+		worker, _, _ := unstructured.NestedMap(u.Object, "spec", "pytorchReplicaSpecs", "Worker")
+		other := runtime.DeepCopyJSON(worker)
+		other["replicas"] = int64(2)
+		containers, _, _ := unstructured.NestedSlice(worker, "template", "spec", "containers")
+		delete(containers[0].(map[string]any), "resources")
+		Expect(unstructured.SetNestedSlice(worker, containers, "template", "spec", "containers")).To(Succeed())
+		u.Object["spec"] = map[string]any{"jaxReplicaSpecs": map[string]any{"Worker": worker, "Other": other}}
+		Expect(write(ctx, u).err).NotTo(HaveOccurred())
+		Eventually(func() any {
+			return jobs.Job(schema.GroupKind{Group: "kubeflow.org", Kind: "JAXJob"}, guardedNamespace, u.GetName())
+		}).ShouldNot(BeNil())
+		heard := &warnings{}
+		config := rest.CopyConfig(plane.Config())
+		config.WarningHandler = heard
+		objects, err := dynamic.NewForConfig(config)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(func(g Gomega) { // an API server takes a moment to serve another definition
+			_, err = objects.Resource(u.GroupVersionKind().GroupVersion().WithResource("jaxjobs")).Namespace(guardedNamespace).
+				Patch(ctx, u.GetName(), types.MergePatchType, []byte(`{"spec":{"replicas":60}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "scale")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(heard.text).To(ContainElement(And(ContainSubstring("it is not known which number is scaled: it was 2"), ContainSubstring("max-gpus-per-job"))))
+		}).Should(Succeed())
 	})
 
 	It("is denied when what began small grows", func(ctx SpecContext) {

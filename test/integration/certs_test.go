@@ -3,9 +3,15 @@
 package integration
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,4 +252,66 @@ var _ = Describe("Rotation", Ordered, func() {
 		Expect(got.err).NotTo(HaveOccurred())
 		Expect(got.open).To(BeFalse())
 	}, SpecTimeout(2*time.Minute))
+
+	// By who may write the Secret, by a backup that is brought back, or by a replica whose clock was a year ahead.
+	DescribeTable("recovers where other certificates lie in the Secret", func(ctx SpecContext, begins time.Duration, usage x509.KeyUsage, isCA bool) {
+		const namespace = "rotation-other"
+		_ = plane.CreateNamespace(ctx, namespace, nil) // another entry may have made it
+		address := freeAddress()
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		s := serve(address, fixed{})
+		defer s.stop()
+		secrets := plane.Clientset().CoreV1().Secrets("signalbox-system")
+		secret, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		secret.Data = forged(begins, usage, isCA)
+		other, err := secrets.Update(ctx, secret, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(func(g Gomega) {
+			got := write(ctx, sample("pytorchjob.yaml", namespace, "asked"), metav1.DryRunAll)
+			g.Expect(got.open).To(BeFalse())
+			g.Expect(got.audit).To(HaveKey("decision"))
+			now, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(now.ResourceVersion).NotTo(Equal(other.ResourceVersion))
+			g.Expect(leaf(now.Data["tls.crt"]).SerialNumber).NotTo(Equal(leaf(other.Data["tls.crt"]).SerialNumber))
+		}).Should(Succeed())
+		version := func() string {
+			now, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			return now.ResourceVersion
+		}
+		Consistently(version).WithTimeout(3 * time.Second).Should(Equal(version()))
+	},
+		Entry("that begin in a year", SpecTimeout(2*time.Minute), 365*24*time.Hour, x509.KeyUsageCertSign|x509.KeyUsageDigitalSignature, true),
+		Entry("of which the CA is none", SpecTimeout(2*time.Minute), -time.Hour, x509.KeyUsageDigitalSignature, false),
+		Entry("of which the CA may not sign", SpecTimeout(2*time.Minute), -time.Hour, x509.KeyUsageDigitalSignature, true),
+	)
 })
+
+// forged is a Secret with what is called a CA, and a certificate of the webhook's address that it signed.
+func forged(begins time.Duration, usage x509.KeyUsage, isCA bool) map[string][]byte {
+	GinkgoHelper()
+	out := map[string][]byte{}
+	var parent *x509.Certificate
+	var signer *ecdsa.PrivateKey
+	for _, name := range []string{"ca", "tls"} {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		Expect(err).NotTo(HaveOccurred())
+		of := &x509.Certificate{
+			SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "other " + name}, NotBefore: time.Now().Add(begins), NotAfter: time.Now().Add(begins).AddDate(1, 0, 0),
+			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		}
+		if parent == nil {
+			of.KeyUsage, of.IsCA = usage, isCA
+			parent, signer = of, key
+		}
+		der, err := x509.CreateCertificate(rand.Reader, of, parent, key.Public(), signer)
+		Expect(err).NotTo(HaveOccurred())
+		pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+		Expect(err).NotTo(HaveOccurred())
+		out[name+".crt"] = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+		out[name+".key"] = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
+	}
+	return out
+}
