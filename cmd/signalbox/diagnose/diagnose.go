@@ -79,7 +79,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
   %[1]s diagnose --bundle train.tgz --snapshot cluster.yaml -o json
   %[1]s diagnose logs/ --why
   %[1]s diagnose pytorchjob/train-2 --against pytorchjob/train-1 -n ml
-  kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.Name),
+  kubectl logs train-worker-0 | %[1]s diagnose -`, sh.Name),
 		ValidArgsFunction: apiserver.CompleteJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
