@@ -77,7 +77,7 @@ func (d *diagnosis) readSilence() {
 	if cause := slices.ContainsFunc(d.sightings, func(s evidence.Observation) bool {
 		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root
 	}); !cause && len(d.seen.Transient) == 0 {
-		d.sightings = append(d.sightings, control.ReadSilent(&d.Case)...)
+		d.sightings = slices.Concat(d.sightings, control.ReadSilent(&d.Case), control.ReadUnlooked(&d.Case))
 	}
 }
 

@@ -52,7 +52,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		c.Missing = append(c.Missing, shownAs(path.Join(name, file))+" is no regular file")
 	}
 	for _, file := range files.away {
-		c.Missing, c.Unread = append(c.Missing, shownAs(path.Join(name, file))+" is a link out of the folder, and was not followed"), true
+		c.Missing, c.Unread = append(c.Missing, shownAs(path.Join(name, file))+" is a link to no file of the folder, and was not followed"), true
 	}
 	for _, file := range slices.Sorted(maps.Keys(files.objects)) {
 		bare.Add(&c, shownAs(path.Join(name, file)), files.objects[file])

@@ -209,7 +209,7 @@ func TestALinkOutOfAFolderIsToldOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := strings.Join(c.Missing, "\n")
-			if len(c.Logs) != 1 || c.Unread != tc.unread || strings.Contains(said, "link.log is a link out of the folder") != tc.unread {
+			if len(c.Logs) != 1 || c.Unread != tc.unread || strings.Contains(said, "link.log is a link to no file of the folder") != tc.unread {
 				t.Errorf("%d logs, unread %t, missing %q", len(c.Logs), c.Unread, said)
 			}
 		})

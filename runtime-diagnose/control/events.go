@@ -91,7 +91,7 @@ func (r *reader) readEvent(events []corev1.Event, i int, later []int) {
 		r.seen.Transient = append(r.seen.Transient, reduce.Plain(fmt.Sprintf("%s: %s (part of a normal start)", e.Reason, e.Message)))
 		return
 	}
-	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) && !probeKilled(&e) || strings.HasPrefix(e.Message, cancelled) {
+	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) && !heldGang(&e) && !probeKilled(&e) || strings.HasPrefix(e.Message, cancelled) {
 		return
 	}
 	item := r.eventItem(e, i)
@@ -129,6 +129,12 @@ func telling(reason string) bool {
 		return true
 	}
 	return strings.HasPrefix(reason, kueueEvicted)
+}
+
+// heldGang is Volcano's word on a gang that it does not let into its queue, and for which its controller makes no pods until it does
+// (https://github.com/volcano-sh/volcano/blob/ed72c7c8/pkg/scheduler/plugins/overcommit/overcommit.go and …/capacity/capacity.go).
+func heldGang(e *corev1.Event) bool {
+	return e.InvolvedObject.Kind == "PodGroup" && e.Reason == "Unschedulable"
 }
 
 // probeKilled is the kubelet's word that it ends a container for a probe, under a reason that it has for every end

@@ -10,7 +10,7 @@ import (
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+24)
-	rules = append(rules, Silent, Podless, Refused, Unqueued, ruleKueueNode, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, CrashLoop, ReplicaLost, ReplicaUnknown, ruleGroupAgain, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
+	rules = append(rules, Silent, Podless, Refused, Unlooked, Unqueued, ruleKueueNode, Stuck, Deleted, TooOld, ruleOwn128, AgainAndAgain, CrashLoop, ReplicaLost, ReplicaUnknown, ruleGroupAgain, GangShort, GangUndecided, QueueShut, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleNodeGone, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady, NotReadyButTrains)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)

@@ -35,6 +35,16 @@ var Refused = rule("operator-refuses", "the job's operator does not take the job
 	"The operator looked at the job, made nothing for it, and says why.", "That what it objects to is all: an operator names the first thing that it meets.",
 	"Read what the operator says: it names the field, or the object that is in the way.\nA field that cannot be changed any more needs the job to be deleted and created again.")
 
+// UnlookedAfter is how long a pod may wait without a word of its scheduler before that is said. A scheduler that is elected anew takes up
+// to 15 s; one with ten thousand pods before this one takes minutes.
+const UnlookedAfter = 5 * time.Minute
+
+// Unlooked is a pod of which its scheduler says nothing.
+var Unlooked = rule("scheduler-silent", "no scheduler looks at the pod", "operator-silent", signature.General,
+	signature.Platform, signature.RetryUnknown,
+	"The pod has no node, and its scheduler has written neither a condition nor an event about it.", "That the scheduler does not run: one of another name does not look at the pod either, and one with many pods before it comes late.",
+	"Look whether the scheduler that spec.schedulerName of the pod names runs, and read its log: kubectl get pods -A shows its pods.\nWhere the cluster has no scheduler of that name, correct schedulerName in the job.")
+
 // NoKueue is how evidence.Bundle.Absent says that the cluster's API has no Workloads of Kueue.
 const NoKueue = "Workload of kueue.x-k8s.io"
 

@@ -70,7 +70,7 @@ func (r *reader) elsewhere(e *corev1.Event) bool {
 		_, present := r.phase[e.InvolvedObject.Name]
 		return !present && (r.well || r.there && r.newest.After(at))
 	case "PodGroup", "Workload":
-		return r.there && r.all.beganAfter(at)
+		return r.there && r.all.beganAfter(at) || !r.DoneAt.IsZero() && at.Before(r.DoneAt)
 	default:
 		return r.well && r.oldest.After(at) || r.there && strings.HasPrefix(e.Reason, "FailedCreate") && r.newest.After(at)
 	}

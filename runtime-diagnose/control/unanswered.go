@@ -98,6 +98,27 @@ func ReadSilent(c *evidence.Bundle) []evidence.Observation {
 	}}
 }
 
+// ReadUnlooked finds the pods that have waited for long without a word of the scheduler that they ask for. Pods of a pasted table
+// have no conditions, and name no scheduler.
+func ReadUnlooked(c *evidence.Bundle) (out []evidence.Observation) {
+	for i := range c.Pods {
+		p := &c.Pods[i]
+		made := p.CreationTimestamp.Time
+		switch {
+		case p.Status.Phase != corev1.PodPending || p.Spec.NodeName != "" || p.Spec.SchedulerName == "" || p.DeletionTimestamp != nil:
+		case made.IsZero() || c.Now.Sub(made) < UnlookedAfter || len(p.Status.Conditions) > 0 || len(p.Spec.SchedulingGates) > 0:
+		case slices.ContainsFunc(c.Events, func(e corev1.Event) bool { return e.InvolvedObject.Kind == "Pod" && e.InvolvedObject.Name == p.Name }):
+		default:
+			text := fmt.Sprintf("pod %s was created at %s, and scheduler %s has said nothing of it", p.Name, made.UTC().Format(clock), p.Spec.SchedulerName)
+			out = append(out, evidence.Observation{
+				Signature: Unlooked, Line: text, Platform: true, Facts: map[string]string{"scheduler": p.Spec.SchedulerName},
+				Item: evidence.Item{ID: evidence.ID("pod/" + p.Name + "/scheduler"), Kind: evidence.Status, At: made, Source: c.Place(p), Text: text, Times: 1},
+			})
+		}
+	}
+	return out
+}
+
 // refusal is the last warning about a job for which nothing was made: whoever wrote it has looked at the job. Operators have
 // reasons of their own for it (ValidationError and ErrResourceExists of mpi-operator, InvalidRayClusterSpec of KubeRay): what
 // they have in common is what they are about.

@@ -22,6 +22,22 @@ var ofPlatform = []advice{
 		of: []string{"operator-refuses"}, line: regexp.MustCompile(`^\w+: (?P<said>.{1,240})`),
 		says: "the job's operator does not take it: {{.said}}", shown: true,
 	},
+	{ // https://github.com/volcano-sh/volcano/blob/ed72c7c8/pkg/scheduler/plugins/overcommit/overcommit.go
+		of: []string{"gang-unschedulable"}, line: regexp.MustCompile(`resource in cluster is overused: overused (?P<resource>\S+)`),
+		says: "the cluster has too little {{.resource}} left for the gang, and Volcano makes no pods before it has", owner: signature.User, retry: signature.RetryUnknown, shown: true,
+		steps: []string{
+			"Wait for running jobs to end, or ask for fewer or smaller pods.",
+			"Where that never suffices, ask the administrators: the overcommit plugin of Volcano's scheduler counts what jobs ask for against what all nodes have, times its factor.",
+		},
+	},
+	{ // https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/core/workload_controller.go, buildAdmissionChecksMessage
+		of: []string{"queue-evicted"}, line: regexp.MustCompile(`AdmissionChecks? in Rejected state: (?P<said>.{1,240})`),
+		says: "an admission check of the queue rejected the job: {{.said}}", owner: signature.Platform, retry: signature.Useless, shown: true,
+		steps: []string{
+			"Ask whoever runs the check (kubectl describe admissionchecks names its controller): it says what it lacks, machines most often.",
+			"When that is changed, set spec.active of the job's Workload to true: Kueue queues it again.",
+		},
+	},
 	{
 		of: []string{"kueue-node-failed"}, fact: map[string]string{"node": ""},
 		says: "node {{.node}} failed, and Kueue found no other for the job's pods", shown: true,

@@ -11,9 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
-// mostInitial bounds the init containers that are told of pods that have not started.
-const mostInitial = 2
-
 // preparing says which init containers the pods that have not started are in, and since when: one that waits for something is a
 // reason that no state and no event names. Empty: none runs for longer than a start takes.
 func (d *draft) preparing(starting []control.Pod) string {
@@ -36,7 +33,7 @@ func (d *draft) preparing(starting []control.Pod) string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(since)) {
-		if ran := d.Now.Sub(since[name]); ran >= control.StartsWithin && len(parts) < mostInitial {
+		if ran := d.Now.Sub(since[name]); ran >= control.StartsWithin {
 			parts = append(parts, fmt.Sprintf("; init container %s of %d pod%s has run for %s", name, pods[name], words.S(pods[name]), words.Short(ran)))
 		}
 	}

@@ -367,7 +367,7 @@ func (f *diagnoseFlags) cluster(sh *shell.Shell) (*cluster.Snapshot, error) {
 
 // bare is a case of files that people saved or pasted.
 func (f *diagnoseFlags) bare(ctx context.Context, sh *shell.Shell) (diagnose.Case, error) {
-	c := diagnose.Case{Now: sh.Now()}
+	c := diagnose.Case{Now: savedAt(sh.Now(), slices.Concat(f.logs, f.events, f.pods))}
 	read := newFiles(sh.In)
 	var refused error // the first of the files whose content cannot be read
 	for _, name := range f.logs {
@@ -406,29 +406,6 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell.Shell) (diagnose.Cas
 	}
 	c.Adopt()
 	return c, nil
-}
-
-// there says that a name is that of a file: one that is misspelt is not.
-func there(name string) bool {
-	_, err := os.Stat(name)
-	return name == "-" || err == nil
-}
-
-// cantRead is what is wrong with a file among others.
-func cantRead(err error) string {
-	if p, ok := errors.AsType[*manifest.Problem](err); ok {
-		return terminal.OneLine(terminal.FileName(p.Source) + " " + p.Have)
-	}
-	return terminal.OneLine(err.Error())
-}
-
-// many says whether a name is a folder or an archive of files.
-func many(name string) bool {
-	at, err := os.Stat(name)
-	if err != nil {
-		return false
-	}
-	return at.IsDir() || collect.IsArchive(name)
 }
 
 // live diagnoses jobs of the cluster.

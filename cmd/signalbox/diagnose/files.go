@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/shell"
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/terminal"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
@@ -153,4 +157,66 @@ func (f *files) all(name string) ([]byte, error) {
 		return nil, unreadable(name, strings.TrimPrefix(err.Error(), "read "+name+": "), "a readable file")
 	}
 	return text, nil
+}
+
+// there says that a name is that of a file: one that is misspelt is not.
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return name == "-" || err == nil
+}
+
+// cantRead is what is wrong with a file among others.
+func cantRead(err error) string {
+	if p, ok := errors.AsType[*manifest.Problem](err); ok {
+		return terminal.OneLine(terminal.FileName(p.Source) + " " + p.Have)
+	}
+	return terminal.OneLine(err.Error())
+}
+
+// savedAt is when the newest of the files was written, where that was before now: what became of the job since, none of them can tell.
+func savedAt(now time.Time, names []string) time.Time {
+	var newest time.Time
+	for _, name := range names {
+		at, err := os.Stat(name)
+		if err != nil || !at.IsDir() && !at.Mode().IsRegular() {
+			return now // it is read as it comes
+		}
+		if !at.IsDir() {
+			newest = later(newest, at.ModTime())
+			continue
+		}
+		err = filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			inside, err := d.Info()
+			if err == nil && d.Type().IsRegular() {
+				newest = later(newest, inside.ModTime())
+			}
+			return err
+		})
+		if err != nil {
+			return now // reading it says what is wrong
+		}
+	}
+	if newest.IsZero() || newest.After(now) {
+		return now
+	}
+	return newest
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// many says whether a name is a folder or an archive of files.
+func many(name string) bool {
+	at, err := os.Stat(name)
+	if err != nil {
+		return false
+	}
+	return at.IsDir() || collect.IsArchive(name)
 }

@@ -169,6 +169,9 @@ func diagnosisMarkdown(r diagnose.Result) string {
 	}
 	b.WriteString(r.Coverage.Sentence() + ".")
 	for _, m := range r.Coverage.Missing {
+		if m == report.FirstMissing(r) {
+			continue // it is the only one
+		}
 		b.WriteString(" Missing: " + terminal.InProse(m) + ".")
 	}
 	if r.Root != nil {
