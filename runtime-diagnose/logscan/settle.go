@@ -237,6 +237,17 @@ func (r *logReader) complained() (line int) {
 	return line
 }
 
+// ranInto says that something was raised, or is wrong with more than the surroundings of the program, and that nothing but an
+// end in which nothing complains shows that it was survived: a script goes on with its next command, and says that it is done.
+func (r *logReader) ranInto() bool {
+	for i := range r.sightings {
+		if s := &r.sightings[i]; s.Signature.Role == signature.Root && !s.Mild && !r.said[i].proven && (s.Raised || !isSurrounding(s) && !isGuess(s)) {
+			return true
+		}
+	}
+	return false
+}
+
 // trains says that lines show training, two of them below every complaint: the bar of a step that failed is drawn once more.
 func (r *logReader) trains() bool {
 	from, steps := r.complained(), r.series.Recent
@@ -271,7 +282,7 @@ func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
 // endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
 // apart, and whose last lines say that what it did is done or give its results; 0: it is none.
 func (r *logReader) endsCalmly(d reduce.Digest) int {
-	if r.log.Pasted || r.worst.open && !r.worst.livedWith() || d.InTraceback {
+	if r.log.Pasted || r.worst.open && !r.worst.livedWith() && !r.isOver(r.worst.line.Number) || d.InTraceback {
 		return 0
 	}
 	for i := range r.sightings {
