@@ -40,7 +40,7 @@ func TestWorkBelowAComplaintShowsThatItEndedNothing(t *testing.T) {
 		"what a tracker says of the end":                  {raised + lines(12, "wandb: % the rows\n"), "shape-mismatch"},
 		"the same behind the cluster's times":             {raised + lines(12, "2026-03-02T11:30:01.123456789Z wandb: % the rows\n"), "shape-mismatch"},
 		"the account of a batch system":                   {raised + account, "shape-mismatch"},
-		"the same lines without its head":                 {raised + strings.TrimPrefix(account, "Job ID: 12210025\n"), "healthy"},
+		"the same lines without its head":                 {raised + strings.TrimPrefix(account, "Job ID: 12210025\n"), ""},
 		"the rows of a table":                             {raised + lines(12, "%  0.19  ray/server\n"), "shape-mismatch"},
 		"a message in a frame":                            {frame + "it cannot go on: CUDA out of memory. Tried to allocate 2.00 GiB\n" + lines(12, work) + frame, "gpu-oom"},
 		"work below the frame":                            {frame + "it cannot go on: CUDA out of memory. Tried to allocate 2.00 GiB\n" + frame + lines(8, work), ""},
@@ -55,6 +55,11 @@ func TestWorkBelowAComplaintShowsThatItEndedNothing(t *testing.T) {
 		"counts above alone":                              {many("fold %d of 90 has 3 rows\n", 60) + raised + lines(10, work), ""},
 		"an end that went well above it":                  {"Training finished. `Trainer.fit` stopped: `max_epochs=5` reached.\n" + raised + lines(10, work), ""},
 		"and below it":                                    {raised + lines(10, work) + "Training finished. `Trainer.fit` stopped: `max_epochs=5` reached.\n", "healthy"},
+		"an end below what ended its process, and work":   {strings.Replace(raised, "in fit", "in <module>", 1) + lines(10, work) + "all folds are done\n", ""},
+		"an end below memory that was short":              {memory + lines(8, work) + "all folds are done\n", ""},
+		"an end below a file that was missing":            {"cat: rows.csv: No such file or directory\n" + lines(8, work) + "all folds are done\n", "healthy"},
+		"a launcher that ends with 0":                     {"the rows are read\nthe rows are sorted\nCommand exiting with ret '0'\n", "healthy"},
+		"and with 1":                                      {"the rows are read\nthe rows are sorted\nCommand exiting with ret '1'\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {

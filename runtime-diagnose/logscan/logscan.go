@@ -214,7 +214,7 @@ func (h *Log) read(ctx context.Context, log *evidence.ContainerLog, c evidence.B
 	h.Course.Quotes = r.quotes()
 	h.Course.Ended = r.endedWell(digest) && !log.Pasted
 	h.advances = !r.quotesErrors() && (r.trains() || r.counters.Advances(digest.Last.Number, r.complained()) || r.oneSample(digest) || r.movesCalmly(digest)) && !log.Pasted && !digest.InTraceback && h.Course.Bad.Number == 0 && !r.breaksOff(digest) && !r.complainsLast(digest)
-	h.done = !h.advances && r.calm > 0
+	h.done = !h.advances && r.calm > 0 && !r.ranInto(digest.Last.Number)
 }
 
 // withLast are the lines that are kept, and the last one with text, which may be too long to be.

@@ -230,11 +230,30 @@ func (r *logReader) complained() (line int) {
 		line = r.worst.last
 	}
 	for i := range r.sightings {
-		if s := &r.sightings[i]; !s.Mild && !r.said[i].proven && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
+		if s := &r.sightings[i]; r.ofItsLaunch(i) && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
 			line = max(line, s.Item.Source.Line)
 		}
 	}
 	return line
+}
+
+// ranInto says that an exception ended a process, or that more is wrong than the surroundings of the program, and that nothing
+// but an end in which nothing complains shows that it was survived: a script goes on with its next command, and says that it
+// is done. What stands in the first part of a long log was of a run before.
+func (r *logReader) ranInto(last int) bool {
+	for i := range r.sightings {
+		if s := &r.sightings[i]; r.ofItsLaunch(i) && s.Signature.Role == signature.Root && s.Item.Source.Line*longAfter >= last &&
+			(r.said[i].top || !isSurrounding(s) && (s.Raised || !isGuess(s) && !isGenericSignature(s.Signature))) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofItsLaunch says that a complaint is of the launch that is read, no less than an error, and not proven to be survived.
+func (r *logReader) ofItsLaunch(i int) bool {
+	s := &r.sightings[i]
+	return !s.Mild && !r.said[i].proven && s.Item.Source.Line >= r.launches.from
 }
 
 // trains says that lines show training, two of them below every complaint: the bar of a step that failed is drawn once more.

@@ -120,6 +120,7 @@ func TestWhatIsDoneWithOneThingAfterTheOtherMoves(t *testing.T) {
 		"graphs, then silence":   {append(each(13, "Graph Number: %d"), strings.Split(strings.Repeat("\n", 60), "\n")...), false},
 		"seconds of a wait":      {each(40, "still waiting (%d)"), false},
 		"members that have come": {each(40, "rank %d has come"), false},
+		"reports of a transport": {named("now the transport reports %s", "a b c d e f g h i j k l"), true},
 		"a gang that forms":      {named("NCCL INFO Channel via %s", "a b c d e f g h i j k l m n o p q r s t u v w x y z"), false},
 		"more shapes than are followed, and then another": {append(append([]string(nil), shapes(64)...), each(20, "ite %d")...), false},
 		"as many as are followed":                         {append(append([]string(nil), shapes(63)...), each(20, "ite %d")...), true},
