@@ -46,7 +46,7 @@ func (q *suggester) arguments(changed gang.Gang) string {
 	}
 	for i := range c.before.Groups {
 		was := &c.before.Groups[i]
-		if n, _ := was.Number(c.after.Groups[i].Count); was.LeastField != "" && 0 < n && n < was.LeastNumber {
+		if n, _ := was.Number(c.after.Groups[i].Count); was.LeastField != "" && !q.byLeast(was) && 0 < n && n < was.LeastNumber {
 			out = append(out, fmt.Sprintf("; %s then has to be %d instead of %d", was.LeastField, n, was.LeastNumber))
 		}
 	}
