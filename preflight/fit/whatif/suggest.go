@@ -259,15 +259,6 @@ func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool)
 	return best, ok
 }
 
-// elastic says that a group can do with fewer pods than it has.
-func elastic(g *gang.Group) bool { return g.Min > 0 && g.Min < g.Count }
-
-// byLeast says that a lower minimum is enough of a change for a group: the pods above it may stay, and the job starts without
-// them. Kueue counts them all the same.
-func (q *suggester) byLeast(g *gang.Group) bool {
-	return elastic(g) && g.LeastField != "" && (q.gang.System != gang.Kueue || q.gang.Queue == "")
-}
-
 // fewerPods takes pods from one role.
 func (q *suggester) fewerPods() {
 	if fewer, ok := q.fewest(q.fits); ok {

@@ -56,6 +56,15 @@ func (q *suggester) arguments(changed gang.Gang) string {
 	return strings.Join(out, "")
 }
 
+// elastic says that a group can do with fewer pods than it has.
+func elastic(g *gang.Group) bool { return g.Min > 0 && g.Min < g.Count }
+
+// byLeast says that a lower minimum is enough of a change for a group: the pods above it may stay, and the job starts without
+// them. Kueue counts them all the same.
+func (q *suggester) byLeast(g *gang.Group) bool {
+	return elastic(g) && g.LeastField != "" && (q.gang.System != gang.Kueue || q.gang.Queue == "")
+}
+
 // onCommandLine says whether a path leads into the command or the arguments of a container: other fields are not written
 // twice.
 func onCommandLine(at job.Path) bool {
