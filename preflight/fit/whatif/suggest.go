@@ -244,8 +244,7 @@ func (q *suggester) fewest(holds func(gang.Gang) bool) (best gang.Gang, ok bool)
 			most, resized = g.Count/g.Each, func(i, n int) gang.Gang { return q.resized(i, n*g.Each) }
 		}
 		// Where the least number is written, the advice says what becomes of it.
-		elastic := g.Min > 0 && g.Min < g.Count && (g.LeastField == "" || g.Field == "")
-		if g.Single || most < 2 || elastic || !whole && i > 0 && q.gang.Groups[i-1].Part != nil && q.gang.Groups[i-1].Name == g.Name {
+		if g.Single || most < 2 || elastic(&g) && (g.LeastField == "" || g.Field == "") || !whole && i > 0 && q.gang.Groups[i-1].Part != nil && q.gang.Groups[i-1].Name == g.Name {
 			continue
 		}
 		tries := func(n int64) bool { return holds(resized(i, int(n))) }
@@ -286,6 +285,8 @@ func (q *suggester) numbersOf(changed gang.Gang, fields bool) (is, was []string)
 		leads := slices.ContainsFunc(before.Groups, func(other gang.Group) bool { return other.Along == g.Name })
 		field, old, n := written(g, after.Groups[i].Count, leads)
 		switch {
+		case q.byLeast(g):
+			is, was = append(is, fmt.Sprintf("%s %d", g.LeastField, n)), append(was, strconv.Itoa(g.LeastNumber))
 		case field != "":
 			is, was = append(is, fmt.Sprintf("%s %d", field, n)), append(was, strconv.Itoa(old))
 		case !fields:

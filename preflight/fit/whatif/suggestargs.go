@@ -46,7 +46,7 @@ func (q *suggester) arguments(changed gang.Gang) string {
 	}
 	for i := range c.before.Groups {
 		was := &c.before.Groups[i]
-		if n, _ := was.Number(c.after.Groups[i].Count); was.LeastField != "" && 0 < n && n < was.LeastNumber {
+		if n, _ := was.Number(c.after.Groups[i].Count); was.LeastField != "" && !q.byLeast(was) && 0 < n && n < was.LeastNumber {
 			out = append(out, fmt.Sprintf("; %s then has to be %d instead of %d", was.LeastField, n, was.LeastNumber))
 		}
 	}
@@ -54,6 +54,15 @@ func (q *suggester) arguments(changed gang.Gang) string {
 		out = append(out, fmt.Sprintf("; %s then has to be %d instead of %d", c.before.MinField, pods, c.before.MinMembers))
 	}
 	return strings.Join(out, "")
+}
+
+// elastic says that a group can do with fewer pods than it has.
+func elastic(g *gang.Group) bool { return g.Min > 0 && g.Min < g.Count }
+
+// byLeast says that a lower minimum is enough of a change for a group: the pods above it may stay, and the job starts without
+// them. Kueue counts them all the same.
+func (q *suggester) byLeast(g *gang.Group) bool {
+	return elastic(g) && g.LeastField != "" && (q.gang.System != gang.Kueue || q.gang.Queue == "")
 }
 
 // onCommandLine says whether a path leads into the command or the arguments of a container: other fields are not written
