@@ -57,7 +57,6 @@ func TestWorkBelowAComplaintShowsThatItEndedNothing(t *testing.T) {
 		"and below it":                                    {raised + lines(10, work) + "Training finished. `Trainer.fit` stopped: `max_epochs=5` reached.\n", "healthy"},
 		"an end below what ended its process, and work":   {strings.Replace(raised, "in fit", "in <module>", 1) + lines(10, work) + "all folds are done\n", ""},
 		"an end below memory that was short":              {memory + lines(8, work) + "all folds are done\n", ""},
-		"an end below a file that was missing":            {"cat: rows.csv: No such file or directory\n" + lines(8, work) + "all folds are done\n", "healthy"},
 		"a launcher that ends with 0":                     {"the rows are read\nthe rows are sorted\nCommand exiting with ret '0'\n", "healthy"},
 		"and with 1":                                      {"the rows are read\nthe rows are sorted\nCommand exiting with ret '1'\n", ""},
 	} {
