@@ -15,7 +15,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
-
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 )
 

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
-
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 )
 

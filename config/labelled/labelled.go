@@ -20,8 +20,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/signalbox-dev/signalbox/config/backoff"
-
 	"github.com/go-logr/logr"
 	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +33,8 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/signalbox-dev/signalbox/config/backoff"
 )
 
 // Options say which ConfigMaps, and what to make of them. Client, Namespace, Label, Annotation,

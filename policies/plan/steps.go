@@ -1,10 +1,9 @@
 package plan
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/ir"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // blocks runs blocks one after the other: one that ends early, ends alone.

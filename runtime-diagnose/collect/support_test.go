@@ -1,11 +1,10 @@
 package collect
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // logsFrom is one client for objects and another for logs: client-go's fake has one log for all.

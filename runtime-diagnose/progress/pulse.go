@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 

@@ -3,9 +3,8 @@ package counts
 import (
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 

@@ -3,11 +3,10 @@ package storage
 import (
 	"path"
 
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )

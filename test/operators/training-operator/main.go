@@ -13,6 +13,11 @@ import (
 	"net/http"
 	"os"
 
+	kubeflowv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
+	"github.com/kubeflow/training-operator/pkg/config"
+	controllerv1 "github.com/kubeflow/training-operator/pkg/controller.v1"
+	"github.com/kubeflow/training-operator/pkg/controller.v1/common"
+	"github.com/kubeflow/training-operator/pkg/webhooks"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -21,12 +26,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
-
-	kubeflowv1 "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
-	"github.com/kubeflow/training-operator/pkg/config"
-	controllerv1 "github.com/kubeflow/training-operator/pkg/controller.v1"
-	"github.com/kubeflow/training-operator/pkg/controller.v1/common"
-	"github.com/kubeflow/training-operator/pkg/webhooks"
 )
 
 func main() {
