@@ -12,7 +12,7 @@ import (
 // evidence says has one only of what a line tells to have ended so: a mount that failed with an exit status ended no program, and
 // what was told by a signal to end did not crash.
 
-// ends are such words, and what a line says that tells of it.
+// outcomes are such words, each with what a line says that tells of it.
 var outcomes = []struct{ said, told *lazy.Regexp }{
 	{
 		lazy.MustCompile(`(?i)\bcrash\w*\b`),
