@@ -11,7 +11,6 @@ package tracing
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +28,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/signalbox-dev/signalbox/config/client"
 	"github.com/signalbox-dev/signalbox/config/mounted"
 )
 
@@ -67,18 +67,11 @@ func (p *Provider) Start(ctx context.Context) error {
 
 // New makes a provider; nothing is sent before there is a span.
 func New(o Options) (*Provider, error) {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute, MaxIdleConns: 1}
-	if o.CAFile != "" {
-		roots, err := mounted.Certificates(o.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("prepare tracing: %w", err)
-		}
-		transport.TLSClientConfig.RootCAs = roots
+	c, err := client.New(o.CAFile, callTime)
+	if err != nil {
+		return nil, fmt.Errorf("prepare tracing: %w", err)
 	}
-	out := &exporter{o: o, client: &http.Client{
-		Transport: transport, Timeout: callTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes where it was meant to
-	}}
+	out := &exporter{o: o, client: c}
 	return &Provider{sdk.NewTracerProvider(
 		sdk.WithBatcher(out, sdk.WithMaxQueueSize(mostQueued), sdk.WithMaxExportBatchSize(mostBatch), sdk.WithBatchTimeout(every), sdk.WithExportTimeout(callTime)),
 		sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(o.Sample))),

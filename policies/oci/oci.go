@@ -7,7 +7,6 @@ package oci
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +25,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
 
-	"github.com/signalbox-dev/signalbox/config/mounted"
+	"github.com/signalbox-dev/signalbox/config/client"
 )
 
 // Place says where a bundle is, and how to reach it.
@@ -142,16 +141,13 @@ func (p Place) open() (*remote.Repository, error) {
 		return nil, fmt.Errorf("open %s: %w", p.Reference, err)
 	}
 	repository.PlainHTTP = p.PlainHTTP
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
-	if p.CA != "" {
-		pool, err := mounted.Certificates(p.CA)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificates of the registry: %w", err)
-		}
-		transport.TLSClientConfig.RootCAs = pool
+	transport, err := client.Transport(p.CA)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificates of the registry: %w", err)
 	}
-	client := &auth.Client{Client: &http.Client{Transport: transport, CheckRedirect: redirected}}
-	client.SetUserAgent("signalbox")
+	transport.DisableKeepAlives = true // each look makes a transport of its own
+	caller := &auth.Client{Client: &http.Client{Transport: transport, CheckRedirect: redirected}}
+	caller.SetUserAgent("signalbox")
 	if p.Credentials != "" {
 		if _, err := os.Stat(p.Credentials); err != nil {
 			return nil, fmt.Errorf("read the credentials of the registry: %w", err)
@@ -160,9 +156,9 @@ func (p Place) open() (*remote.Repository, error) {
 		if err != nil {
 			return nil, errors.New("read the credentials of the registry: " + p.Credentials + " has not the form that docker login writes")
 		}
-		client.Credential = credentials.Credential(store)
+		caller.Credential = credentials.Credential(store)
 	}
-	repository.Client = client
+	repository.Client = caller
 	return repository, nil
 }
 

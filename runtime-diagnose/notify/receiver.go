@@ -3,7 +3,6 @@ package notify
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/config/mounted"
+	"github.com/signalbox-dev/signalbox/config/client"
 )
 
 // receiver is one with its queue.
@@ -36,15 +35,8 @@ func newReceiver(r Receiver) (*receiver, error) {
 	if out.template, err = parse(r.Template); err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute, MaxIdleConns: 1}
-	if r.CAFile != "" {
-		if transport.TLSClientConfig.RootCAs, err = mounted.Certificates(r.CAFile); err != nil {
-			return nil, err
-		}
-	}
-	out.client = &http.Client{
-		Transport: transport, Timeout: callTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes where it was meant to
+	if out.client, err = client.New(r.CAFile, callTime); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

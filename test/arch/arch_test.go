@@ -18,7 +18,7 @@ var layers = map[string]int{
 	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/lazy": 0, "runtime-diagnose/redact": 0, "runtime-diagnose/tokens": 0,
 	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/subject": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1, "runtime-diagnose/oneline": 2, "runtime-diagnose/evidence": 1,
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
-	"preflight/check": 2, "preflight/checks": 2, "config/bounded": 2, "config/mounted": 2, "config/backoff": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/learn": 2, "runtime-diagnose/ground": 2,
+	"preflight/check": 2, "preflight/checks": 2, "config/bounded": 2, "config/mounted": 2, "config/client": 2, "config/backoff": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/learn": 2, "runtime-diagnose/ground": 2,
 	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/ledger": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2, "runtime-diagnose/recovery": 2, "runtime-diagnose/logscan": 2,
 	"preflight": 3, "policies/plan": 2, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3, "runtime-diagnose/trial": 3,
@@ -53,6 +53,7 @@ var sideways = map[string][]string{
 	"policies":                      {"preflight"},                                                                                                                  // it implements the engine that preflight declares
 	"runtime-diagnose/evidence":     {"preflight/kinds", "preflight/cluster", "runtime-diagnose/signature", "runtime-diagnose/reduce", "runtime-diagnose/familiar"}, // what a bundle is made of
 	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
+	"config/client":                 {"config/mounted"},
 	"runtime-diagnose/llm":          {"config/bounded", "config/mounted"},                                                                                // its key is a file
 	"runtime-diagnose/subject":      {"runtime-diagnose/signature"},                                                                                      // a subject is a signature of whatever words
 	"runtime-diagnose/recovery":     {"runtime-diagnose/progress"},                                                                                       // who counts on has survived
