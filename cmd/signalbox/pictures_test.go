@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,7 +15,7 @@ import (
 var exitLine = regexp.MustCompile(`\(exit code \d+\)\n$`)
 
 // TestThePicturesShowWhatIsPrinted draws the pictures of docs/pictures from what the commands print, in colour, at 100
-// columns; make pictures writes them. The README and the guide show no other.
+// columns; make pictures writes them. The README and the guide show each, and no other.
 func TestThePicturesShowWhatIsPrinted(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -55,9 +56,20 @@ func TestThePicturesShowWhatIsPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var pages []byte
+	for _, page := range []string{"../../README.md", "../../docs/guide.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, text...)
+	}
 	for _, f := range there {
 		if !drawn[f.Name()] {
 			t.Errorf("docs/pictures/%s is drawn from no command", f.Name())
+		}
+		if !bytes.Contains(pages, []byte("pictures/"+f.Name()+")")) {
+			t.Errorf("docs/pictures/%s stands on no page", f.Name())
 		}
 	}
 }
