@@ -55,7 +55,6 @@ func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
 		"a library that is not preloaded":                        {preload + "Starting training\n", ""},
 		"an iterator that has ended":                             {"2024-05-24 10:15:02.410200: W tensorflow/core/framework/local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence\n\t [[{{node IteratorGetNext}}]]\n", ""},
 		"what an installer calls an error":                       {"ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.\ntorchvision 0.15.2 requires torch==2.0.1, but you have torch 2.1.0 which is incompatible.\nSuccessfully installed torch-2.1.0\n", "healthy"},
-		"a variable of OpenMP's that is passed over":             {"libgomp: Invalid value for environment variable OMP_NUM_THREADS\n", ""},
 		"what was caught":                                        {"A matching Triton is not available, some optimizations will not be enabled.\nError caught was: No module named 'triton'\n", ""},
 		"the same, raised":                                       {"ModuleNotFoundError: No module named 'triton'\n", "missing-module"},
 		"a host that waits for the others of its slice":          {slow, "rendezvous-timeout"},

@@ -9,11 +9,10 @@ import (
 // no work: stacks, warnings, trackers, batch systems, messages in a frame, tables.
 func TestWorkBelowAComplaintShowsThatItEndedNothing(t *testing.T) {
 	const (
-		raised  = "Traceback (most recent call last):\n  File \"/app/fold.py\", line 9, in fit\n    y = model(x)\nRuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
-		said    = "fold 3: size mismatch for head.weight: copying a param with shape torch.Size([3, 256]) from checkpoint, the shape in current model is torch.Size([5, 256]).\n"
-		memory  = "step 3: CUDA out of memory. Tried to allocate 2.00 GiB\n"
-		told    = "*** SIGTERM (@0x1) received by PID 20340 (TID 0x7fc91dcd1a40) from PID 21475; stack trace: ***\n"
-		account = "Job ID: 12210025\nCluster: south\nUser/Group: j/j\nNodes: 1\nCores per node: 18\nCPU Utilized: 00:00:00\nCPU Efficiency: 0.00%\nJob Wall-clock time: 00:01:07\nMemory Utilized: 0.00 MB\nMemory Efficiency: 0.00%\nBilled hours: none\n"
+		raised = "Traceback (most recent call last):\n  File \"/app/fold.py\", line 9, in fit\n    y = model(x)\nRuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
+		said   = "fold 3: size mismatch for head.weight: copying a param with shape torch.Size([3, 256]) from checkpoint, the shape in current model is torch.Size([5, 256]).\n"
+		memory = "step 3: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+		told   = "*** SIGTERM (@0x1) received by PID 20340 (TID 0x7fc91dcd1a40) from PID 21475; stack trace: ***\n"
 	)
 	lines := func(n int, form string) (text string) {
 		for _, word := range strings.Fields("reads writes sorts joins splits counts merges groups ranks copies packs sends")[:n] {
@@ -39,8 +38,6 @@ func TestWorkBelowAComplaintShowsThatItEndedNothing(t *testing.T) {
 		"warnings":                                        {raised + lines(12, "fold.py:8: FutureWarning: % the rows\n"), "shape-mismatch"},
 		"what a tracker says of the end":                  {raised + lines(12, "wandb: % the rows\n"), "shape-mismatch"},
 		"the same behind the cluster's times":             {raised + lines(12, "2026-03-02T11:30:01.123456789Z wandb: % the rows\n"), "shape-mismatch"},
-		"the account of a batch system":                   {raised + account, "shape-mismatch"},
-		"the same lines without its head":                 {raised + strings.TrimPrefix(account, "Job ID: 12210025\n"), ""},
 		"the rows of a table":                             {raised + lines(12, "%  0.19  ray/server\n"), "shape-mismatch"},
 		"a message in a frame":                            {frame + "it cannot go on: CUDA out of memory. Tried to allocate 2.00 GiB\n" + lines(12, work) + frame, "gpu-oom"},
 		"work below the frame":                            {frame + "it cannot go on: CUDA out of memory. Tried to allocate 2.00 GiB\n" + frame + lines(8, work), ""},
@@ -77,12 +74,9 @@ func TestAGuessIsTheLastWord(t *testing.T) {
 	)
 	rows := func(n int) string { return many("rows of part %d are read\n", n) }
 	for name, tc := range map[string]struct{ log, want string }{
-		"in an excerpt, above the last line":   {rows(28) + guess + after, "dataset-error"},
-		"in a whole log, above the last line":  {rows(29) + guess + after, ""},
-		"in a whole log, as the last line":     {rows(60) + guess, "dataset-error"},
-		"an error that is a number":            {rows(3) + "Standard: -0.7949564571198138\nError: 1.0655694471228827e-06\n", ""},
-		"an error that is a whole number":      {rows(3) + "Standard: -0.7949564571198138\nError: 12\n", "python-exception-user-code"},
-		"an error that is a number and a word": {rows(3) + "Error: 1.06 is too high\n", "python-exception-user-code"},
+		"in an excerpt, above the last line":  {rows(28) + guess + after, "dataset-error"},
+		"in a whole log, above the last line": {rows(29) + guess + after, ""},
+		"in a whole log, as the last line":    {rows(60) + guess, "dataset-error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want {

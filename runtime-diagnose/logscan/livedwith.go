@@ -35,7 +35,7 @@ func (r *logReader) livedWith(i int, d reduce.Digest) bool {
 	s, said := &r.sightings[i], &r.said[i]
 	line := written(s)
 	switch {
-	case recovery.FailsCommand(line) && r.endedOtherwise(i), !r.failed && (recovery.Needless(line) || s.Signature.Category == ofTarget && recovery.Warns(line)),
+	case recovery.MissesCommand(line) && r.endedOtherwise(i), !r.failed && s.Signature.Category == ofTarget && recovery.Warns(line),
 		s.Signature.Weak && !s.Raised && r.raisedBelow(i, linesSurvived): // it went on with what runs that end well print as well
 		return true
 	case r.failed, s.Raised && !said.beside, r.log.Pasted, s.Signature.Lasts(), recovery.Exits(line):

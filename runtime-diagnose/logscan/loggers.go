@@ -23,10 +23,6 @@ const (
 // leveled is the level in the head of a record of a logger, and stampOf how much before it is its stamp.
 var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |^[EWI] ?\| ?\d\d|"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
 
-// runtimeInforms is a record of information of TensorFlow's runtime
-// (https://github.com/tensorflow/tensorflow/blob/v2.4.0/tensorflow/core/platform/default/logging.cc).
-var runtimeInforms = lazy.MustCompile(`^[\d: .-]{10,30}: I \S{1,120}\.cc:\d+\] `)
-
 const (
 	stampOf       = 20
 	leastOfAStamp = 6 // digits
@@ -80,7 +76,7 @@ func (r *logReader) loggerGoesOn(i int, d reduce.Digest) bool {
 		if (!same || SameStatement(l.Text, s.Line)) && (b.ends || b.wrong && !b.mild) {
 			return false
 		}
-		if same && (b.informs || runtimeInforms.MatchString(l.Text)) {
+		if same && b.informs {
 			wanted--
 		}
 	}

@@ -358,7 +358,7 @@ func (r *logReader) complains(lines []reduce.Kept) bool {
 func (r *logReader) complainsLast(d reduce.Digest) bool {
 	read := 0
 	for at, l := range slices.Backward(d.Lines) {
-		if !strings.ContainsFunc(l.Text, unicode.IsLetter) || strings.HasPrefix(l.Text, "    ") || source.MatchString(l.Text) || raisedInVain(d.Lines[max(0, at-linesInVain):at]) {
+		if !strings.ContainsFunc(l.Text, unicode.IsLetter) || strings.HasPrefix(l.Text, "    ") || raisedInVain(d.Lines[max(0, at-linesInVain):at]) {
 			continue
 		}
 		if l.Number <= r.series.Last.Line || read == atTheEnd {
@@ -419,7 +419,7 @@ func (r *logReader) afterOrder() {
 		case s.Over || s.Signature.Role == signature.Context:
 		case i >= at:
 			s.Over = !before && !s.Raised && s.Signature.Category != order.Signature.Category && s.Signature.Category != killedForMemory
-		case order.Facts["reason"] != "" && !s.Raised && (recovery.FailsCommand(written(s)) || line*longAfter < order.Item.Source.Line):
+		case order.Facts["reason"] != "" && !s.Raised && (recovery.MissesCommand(written(s)) || line*longAfter < order.Item.Source.Line):
 			s.Over = true
 		default:
 			before = true

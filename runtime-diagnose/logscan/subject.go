@@ -76,7 +76,7 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 		if len(text) > mostLineInResults { // values that a program prints, not its word
 			continue
 		}
-		if !d.InTraceback && !recovery.Exits(text) && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text) || source.MatchString(text)) {
+		if !d.InTraceback && !recovery.Exits(text) && (recovery.Warns(text) || recovery.GoesOn(text) || lowLevel.MatchString(text)) {
 			continue
 		}
 		said := recovery.WithoutCounts(text)
@@ -121,9 +121,6 @@ func (r *logReader) saysDone(d reduce.Digest) bool {
 
 // shellsWord ends what a shell says of a process that a signal ended.
 const shellsWord = "(core dumped)"
-
-// source is a line of a program that speaks of a failure and has none.
-var source = lazy.MustCompile(`^\s*(?:\S+ = \w+\(|:?raise \w|(?:print|echo|return|class|def|except|throw|assert|import|log(?:ger)?\.\w+)\b.*["'(:])`)
 
 // lowLevel is a level below an error at the head of a line, whatever stands before it. What TensorFlow warns of behind
 // its time can be why it does without the device that is missed, or what ended an operation; what it informs of is not

@@ -54,7 +54,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	})
 	w := &r.worst
 	// What informs and what goes on is mild as well, but for the words of a retry.
-	if l.Trace != nil || len(matches) > 0 || r.log.Pasted || ruled(l.Body()) || recovery.Measured(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.TriesAgain(l.Body()) {
+	if l.Trace != nil || len(matches) > 0 || r.log.Pasted || ruled(l.Body()) || recovery.Mild(l.Body()) || recovery.Warns(l.Body()) || recovery.TriesAgain(l.Body()) {
 		return matches
 	}
 	if recovery.OfTracker(l.Body()) && (r.steps.Lines() > 0 || r.counters.Steps() > 0) {

@@ -26,13 +26,9 @@ func HandsOn(text string) bool { return strings.Contains(text, " -> ") && handsO
 
 // Wrong says that a line holds one of them, or the number of an error that NCCL hands from caller to caller
 // (https://github.com/NVIDIA/nccl/blob/v2.18.1-1/src/include/checks.h).
-// What a path is called is not said of anything.
 func Wrong(text string) bool {
-	return wrong.MatchString(text) && (strings.IndexByte(text, '/') < 0 || wrong.MatchString(paths.ReplaceAllString(text, "")))
+	return wrong.MatchString(text)
 }
-
-// paths are those from the root of a file system.
-var paths = lazy.MustCompile(`(?:^|[\s'"=(])/[\w.@+-]+(?:/[\w.@+-]+)+`)
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
 // before: the program says that it gives up, in words that no signature knows.
@@ -51,8 +47,8 @@ func EndsBadly(text string) bool {
 // Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
 // else they say so of a part of it.
 var (
-	finished = lazy.MustCompile(`(?i)\b(?:done|finish(?:ed)?|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:\S+[\s:|-]+){0,5}?\W?(?:INFO|DEBUG)\W+(?:OK|end)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b|\b(?:exit(?:ing|ed)?|rc|return(?:ed)?)(?: (?:with|code|status|value|ret))*\W{1,4}0\b` +
-		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\b(?:result|status|state)\b\W{1,3}(?:OK|succe\w+|passed)\b|\bready in \d|\bFind logs at: |\bdatabase system is shut down\b|^[A-Z_]{4,}_(?:OK|DONE|PASSED|SUCCESS)\b|\bBuilt target\b|^-- Installing: |: Leaving directory\b|\b(?:running|serving|listening) (?:on|at) \W{0,2}https?://|完成|完毕|结束|成功|已保存|完了|終了`)
+	finished = lazy.MustCompile(`(?i)\b(?:done|finish(?:ed)?|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:OK|end)\b|\b(?:exit(?:ing|ed)?|rc|return(?:ed)?)(?: (?:with|code|status|value|ret))*\W{1,4}0\b` +
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|\b(?:final|best|overall|total) [\w ]{2,24}[:=] ?-?\d|\b(?:result|status|state)\b\W{1,3}(?:OK|succe\w+|passed)\b|\bFind logs at: |^[A-Z_]{4,}_(?:OK|DONE|PASSED|SUCCESS)\b|完成|完毕|结束|成功|已保存|完了|終了`)
 	undone = lazy.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
@@ -73,29 +69,19 @@ var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 // someOf is a list of results of which some are numbers: of the others, classes as a rule, there was no sample.
 var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
-// noneOf are counts of nothing, failures that were expected, what a result, a loss or a setting is called, and when something terminated, which
-// batch systems and their programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html,
-// https://www.molpro.net/manual/doku.php?id=running_molpro).
-var noneOf = lazy.MustCompile(`(?i)\b(?:0|no|without(?: any)?) (?:errors?|failures?|failed|aborted|killed)\b|\d\]? \w[\w ]{1,40}[.,;] \[?0\]? (?:\w+ ){1,2}(?:failed|failures?|errors?)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\bxfailed\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]|\berr(?:or)? ?[:=]? ?\+\d` +
+// noneOf are counts of nothing, what a result or a loss is called, and when something terminated, which batch systems say
+// of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
+var noneOf = lazy.MustCompile(`(?i)\b(?:0|no|without(?: any)?) (?:errors?|failures?|failed|aborted|killed)\b|\d\]? \w[\w ]{1,40}[.,;] \[?0\]? (?:\w+ ){1,2}(?:failed|failures?|errors?)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
 	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
-	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b|^ ?Molpro calculation terminated$` +
-	`|\b(?:\w+_time_?outs?|time_?outs?_\w+)['"]?(?: ?[:=] ?| {2,})-?\d[\d.]*|\b\w*_(?:fail|error|abort|exception|missing|invalid)\w*['"]?(?: ?[:=] ?| {2,})(?:true|false|none|null)\b`)
+	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
 
-// measured is an error that is a number, as a result is printed.
-var measured = lazy.MustCompile(`(?i)^errors? ?[:=] ?-?\d+\.\d+(?:e[-+]?\d+)?$`)
-
-// Measured says that a line gives the error of a result, and complains of none.
-func Measured(body string) bool {
-	return len(body) > 0 && body[0]|0x20 == 'e' && measured.MatchString(body)
-}
-
 // SpoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
 // what a program tries again stands whether it went well.
 func SpoilsTheEnd(body string, well bool) bool {
-	return Wrong(body) && !(well && GoesOn(body)) && !Measured(body) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
+	return Wrong(body) && !(well && GoesOn(body)) || EndsBadly(body) || noNumber.MatchString(someOf.ReplaceAllString(body, ""))
 }
 
 // warned is a warning as Python prints it, on a line of its own or behind a progress bar that has not ended its line.
@@ -112,25 +98,6 @@ var missed = lazy.MustCompile(`^\S{1,120}: line \d+: \S{1,80}: command not found
 // MissesCommand says that a line says so.
 func MissesCommand(text string) bool {
 	return strings.HasSuffix(text, ": command not found") && missed.MatchString(text)
-}
-
-// refusedTool is what a command that is no script says of how it was called, as argparse prints it; it ends, and the script goes
-// on with the next one (https://docs.python.org/3/library/argparse.html#argparse.ArgumentParser.error).
-var refusedTool = lazy.MustCompile(`^[\w-]{1,40}: error: `)
-
-// FailsCommand says that a line is of one command of a script: it was not found, or refused how it was called.
-func FailsCommand(text string) bool {
-	return MissesCommand(text) || strings.Contains(text, ": error: ") && refusedTool.MatchString(text)
-}
-
-// needless is what tools say that have nothing to do: what they are to remove or to list is not there
-// (https://www.gnu.org/software/coreutils/manual/coreutils.html,
-// https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-common/FileSystemShell.html#rm).
-var needless = lazy.MustCompile(`^(?:/\S+/)?(?:rm|rmr|rmdir|ls): .{1,400}: No such file or directory$`)
-
-// Needless says that a line is of such a tool.
-func Needless(text string) bool {
-	return strings.HasSuffix(text, ": No such file or directory") && needless.MatchString(text)
 }
 
 // goesOn are the words of a retry that is still to come, not of one that was the last
@@ -213,19 +180,17 @@ var instead = lazy.MustCompile(`(?i)\bfall(?:s|ing)?[ -]?back to\b|^error caught
 // Instead says that a line has such words.
 func Instead(text string) bool { return instead.MatchString(text) }
 
-// remarks are what runtimes log at the level of a warning, or of an error, of every run: that a dataset has ended, that
-// a measurement is rough, that an iterator was left before its end, that a setting of the machine is passed over
+// remarks are what runtimes log at the level of a warning, or of an error, of every run: that a dataset has ended, that an
+// iterator was left before its end, that what pip has installed asks for other versions
 // (https://github.com/tensorflow/tensorflow/blob/v2.16.1/tensorflow/core/framework/local_rendezvous.cc,
-// https://github.com/openxla/xla/blob/main/xla/stream_executor/cuda/delay_kernel_cuda.cu.cc,
-// https://github.com/gcc-mirror/gcc/blob/releases/gcc-13/libgomp/env.c,
 // https://github.com/pypa/pip/blob/24.0/src/pip/_internal/commands/install.py), or that a node's daemon could not tidy up a
 // control group when a step of a batch job had ended
 // (https://github.com/SchedMD/slurm/blob/slurm-23.11/src/plugins/cgroup/v1/cgroup_v1.c, cgroup_p_step_destroy,
 // https://github.com/galaxyproject/galaxy/pull/7766). Installers end with 0 after theirs.
-var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|Delay kernel timed out: measured time|finalizing GeneratorDataset iterator: Cancelled: |^libgomp: Invalid value for environment variable|^(?:#\d+ [\d.]+ )?(?:ERROR: pip's dependency resolver does not |dpkg-preconfigure: unable to re-open stdin)|^slurmstepd(?:-\S+)?: error: .*(?:/sys/fs/cgroup|\bcgroup\.procs|root cgroup|_cgroup_)`)
+var remarks = lazy.MustCompile(`rendezvous is aborting with status: OUT_OF_RANGE: End of sequence|finalizing GeneratorDataset iterator: Cancelled: |^(?:#\d+ [\d.]+ )?ERROR: pip's dependency resolver does not |^slurmstepd(?:-\S+)?: error: .*(?:/sys/fs/cgroup|\bcgroup\.procs|root cgroup|_cgroup_)`)
 
 // ofRemarks are parts of them, of which a line has one.
-var ofRemarks = []string{"OUT_OF_RANGE: ", "Delay kernel", "GeneratorDataset", "libgomp: ", "ERROR: pip's", "dpkg-preconfigure: ", "slurmstepd"}
+var ofRemarks = []string{"OUT_OF_RANGE: ", "GeneratorDataset", "ERROR: pip's", "slurmstepd"}
 
 // Remarked says that a line is one of them: it says nothing of the run.
 func Remarked(text string) bool {
@@ -297,8 +262,8 @@ func rayLevel(head string) byte {
 	return 0
 }
 
-// severe is the level of an error or worse as glog and TensorFlow print it, also where a journal of the node hands it on. Many a run goes on after such a line.
-var severe = lazy.MustCompile(`^(?:\([^)]{1,40}\) |\w{3} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d+\]: )?[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]`)
+// severe is the level of an error or worse as glog and TensorFlow print it. Many a run goes on after such a line.
+var severe = lazy.MustCompile(`^[EF]\d{4,8} \d\d:\d\d:\d\d|^[\d: .-]{1,30}[EF] \S{1,200}\.(?:cc|cpp|cu):\d+\]`)
 
 // Severe says that a line has that level.
 func Severe(text string) bool {

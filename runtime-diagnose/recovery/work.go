@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 )
 
-// address is a place in memory, or what a frame of a stack begins with, as native code prints them.
-var address = lazy.MustCompile(`\b0x[0-9a-f]{5,}\b|^\[frame \d+\]: `)
+// address is a place in memory, as native code prints it.
+var address = lazy.MustCompile(`\b0x[0-9a-f]{5,}\b`)
 
 // row is one of a table of three columns and more.
 var row = lazy.MustCompile(`^\S+(?: \S+)*(?: {2,}|\t)\S+(?: \S+)*(?: {2,}|\t)\S`)
@@ -32,11 +32,3 @@ func OfTracker(text string) bool { return strings.HasPrefix(text, tracker) }
 func BeginsTracking(text string) bool {
 	return strings.HasPrefix(text, tracker+"Currently logged in as: ") || strings.HasPrefix(text, tracker+"Tracking run with ")
 }
-
-// accounts head what a batch system tells of a job that has ended, whichever way: Slurm's seff
-// (https://github.com/SchedMD/slurm/blob/slurm-23.11/contribs/seff/seff), an epilog of a site, and LSF
-// (https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=o-output-files).
-var accounts = lazy.MustCompile(`^(?:Job ID: +\S|JOB STATISTICS$|Begin Slurm Epilog|Resource usage summary:|State: (?:FAILED|COMPLETED|RUNNING|CANCELLED|TIMEOUT|OUT_OF_MEMORY)\b)`)
-
-// Accounts says that a line heads such an account.
-func Accounts(text string) bool { return accounts.MatchString(text) }
