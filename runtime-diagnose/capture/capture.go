@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/turns"
 )
 
 // Options say what is kept. Zero values mean the defaults in parentheses.
@@ -61,7 +62,7 @@ type Keeper struct {
 	Options
 	turns  chan struct{} // of cutting excerpts
 	reads  workqueue.TypedInterface[task]
-	writes workqueue.TypedRateLimitingInterface[types.UID]
+	writes workqueue.TypedRateLimitingInterface[writing]
 
 	good sync.Mutex // of writing what good runs printed
 
@@ -86,6 +87,12 @@ type kept struct {
 	done    chan struct{}     // closed when the next read is done; nil: none is under way
 	changed time.Time         // first change that is not written; zero: none
 	used    time.Time
+}
+
+// writing is a job of which something is to be written.
+type writing struct {
+	namespace string
+	uid       types.UID
 }
 
 type task struct {
@@ -124,10 +131,18 @@ func New(o Options) *Keeper {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	// Pods go within seconds of their end: where thousands of one namespace end together, the logs of others must not be read after
+	// all of theirs.
+	reads := turns.New(func(t task) string { return t.namespace }, nil)
+	writes := turns.New(func(w writing) string { return w.namespace }, nil)
 	return &Keeper{
 		Options: o, jobs: map[types.UID]*kept{}, uids: map[jobName][]types.UID{}, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
-		reads:  workqueue.NewTyped[task](),
-		writes: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](time.Second, time.Minute)),
+		reads: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[task]{Queue: reads}),
+		writes: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[writing](time.Second, time.Minute), workqueue.TypedRateLimitingQueueConfig[writing]{
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[writing]{
+				Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[writing]{Queue: writes}),
+			}),
+		}),
 	}
 }
 
@@ -254,7 +269,7 @@ func (k *Keeper) change(one *kept) {
 		one.changed = k.Now()
 	}
 	if k.PerJob > 0 {
-		k.writes.AddAfter(types.UID(one.ref.UID), k.Quiet)
+		k.writes.AddAfter(writing{one.ref.Namespace, types.UID(one.ref.UID)}, k.Quiet)
 	}
 }
 

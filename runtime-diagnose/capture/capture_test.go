@@ -464,3 +464,29 @@ func TestTheLastAttemptIsReadAsDeepAsTheFirst(t *testing.T) {
 		}
 	})
 }
+
+// The pods of a namespace that end by the thousands are read one after one of each other namespace, and so are their jobs written.
+func TestPodsOfOneNamespaceThatEndTogetherHoldUpNoOther(t *testing.T) {
+	k := New(Options{Memory: 1 << 30, PerJob: 512 << 10, Quiet: time.Nanosecond})
+	see := func(namespace string, n int) {
+		j := train("PyTorchJob")
+		j.Ref.Namespace, j.Ref.UID = namespace, fmt.Sprint(namespace, n)
+		p := worker(types.UID(fmt.Sprint("pod-", namespace, n)), 0, 1)
+		p.Namespace = namespace
+		k.See(j, p)
+	}
+	for n := range 2000 {
+		see("greedy", n)
+	}
+	see("other", 0)
+	var got []string
+	for range 2 {
+		next, _ := k.reads.Get()
+		got = append(got, next.namespace)
+	}
+	if diff := cmp.Diff([]string{"greedy", "other"}, got); diff != "" {
+		t.Errorf("logs are read of (-want +got):\n%s", diff)
+	}
+	k.reads.ShutDown()
+	k.writes.ShutDown()
+}
