@@ -68,7 +68,10 @@ type Keeper struct {
 
 	mu   sync.Mutex
 	jobs map[types.UID]*kept
-	uids map[jobName][]types.UID // of those jobs, and of some that are forgotten; each look at a job asks for those of its name
+	// used is what the jobs took at countedAt, texts of it what their texts took since then, and grown what has come since.
+	used, texts, grown int64
+	countedAt          time.Time
+	uids               map[jobName][]types.UID // of those jobs, and of some that are forgotten; each look at a job asks for those of its name
 }
 
 type jobName struct{ kind, namespace, name string }
@@ -184,6 +187,7 @@ func (k *Keeper) See(j Job, p *corev1.Pod) {
 	defer k.mu.Unlock()
 	one := k.of(j.Ref)
 	if one.set.AddPod(p) {
+		k.grow(aPod)
 		k.change(one)
 	}
 	if now := k.Now(); len(ends) > 0 && now.Sub(one.asked) > nextAttempt {
@@ -248,6 +252,12 @@ func (k *Keeper) failed(ref job.Ref) bool {
 	return one != nil && (one.failed || len(one.claimed) > 0)
 }
 
+// What is counted of a pod and of an end beside its text, until it is counted as it is.
+const (
+	aPod  = 4 << 10
+	anEnd = 1 << 10
+)
+
 // of is the entry of a job; the lock is held.
 func (k *Keeper) of(ref job.Ref) *kept {
 	uid := types.UID(ref.UID)
@@ -301,6 +311,7 @@ func (k *Keeper) readNext(ctx context.Context) bool {
 		one.failed = true
 		if !one.set.Has(t.record.Key) {
 			one.set.AddPacked(packed)
+			k.grow(anEnd + 2*int64(len(read))) // its excerpt, and the text itself
 			k.hold(one, t, read)
 			k.change(one)
 		}
@@ -386,6 +397,7 @@ func (k *Keeper) load(ctx context.Context, uid types.UID) error {
 		one.loaded = true
 		if stored != nil {
 			one.set.Merge(stored)
+			k.grow(stored.Bytes())
 		}
 	}
 	return err

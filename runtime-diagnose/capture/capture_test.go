@@ -490,3 +490,22 @@ func TestPodsOfOneNamespaceThatEndTogetherHoldUpNoOther(t *testing.T) {
 	k.reads.ShutDown()
 	k.writes.ShutDown()
 }
+
+// What is kept is not counted for each log that is read: of 4,000 jobs that fail together, as of one.
+func TestJobsThatFailTogetherAreNotCountedEachTime(t *testing.T) {
+	k := New(Options{Kube: kubefake.NewClientset(), Memory: 1 << 30, PerJob: 0})
+	defer k.writes.ShutDown()
+	counts, at := 0, time.Time{}
+	for i := range 4000 {
+		j := train("PyTorchJob")
+		j.Ref.UID, j.Ref.Name = fmt.Sprint(i), fmt.Sprint(i)
+		k.See(j, worker(types.UID(fmt.Sprint("pod-", i)), 0, 1))
+		k.readNext(t.Context())
+		if k.countedAt != at {
+			counts, at = counts+1, k.countedAt
+		}
+	}
+	if k.reads.Len() > 0 || len(k.jobs) != 4000 || counts > 40 {
+		t.Errorf("%d jobs are kept, %d are not read; all were counted %d times", len(k.jobs), k.reads.Len(), counts)
+	}
+}
