@@ -35,7 +35,7 @@ func TestJobsOfANamespaceThatFailTogetherHoldUpNoOther(t *testing.T) {
 			q.AddAfter(Request{"PyTorchJob", "greedy", fmt.Sprint(i)}, 25*time.Millisecond)
 		}
 		q.AddAfter(Request{"PyTorchJob", "ml", "a"}, 26*time.Millisecond)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) //nolint:forbidigo // the clock of the bubble runs; nobody waits
 		synctest.Wait()
 		got := inOrder(q, 2)
 		q.Add(Request{"PyTorchJob", "ml", "b"})

@@ -133,7 +133,7 @@ func boundRefusal(resp *http.Response, path string) {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, mostRefusal+1))
 	if err == nil && len(text) > mostRefusal {
 		status := metav1.Status{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(resp.StatusCode), //nolint:gosec // three digits
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(resp.StatusCode),
 			Reason: metav1.StatusReasonUnknown, Message: fmt.Sprintf("status %d of %s, in more than %d KiB", resp.StatusCode, path, mostRefusal>>10),
 		}
 		if text, err = json.Marshal(status); err == nil {
