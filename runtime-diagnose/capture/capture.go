@@ -29,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/turns"
 )
 
 // Options say what is kept. Zero values mean the defaults in parentheses.
@@ -61,13 +62,16 @@ type Keeper struct {
 	Options
 	turns  chan struct{} // of cutting excerpts
 	reads  workqueue.TypedInterface[task]
-	writes workqueue.TypedRateLimitingInterface[types.UID]
+	writes workqueue.TypedRateLimitingInterface[writing]
 
 	good sync.Mutex // of writing what good runs printed
 
 	mu   sync.Mutex
 	jobs map[types.UID]*kept
-	uids map[jobName][]types.UID // of those jobs, and of some that are forgotten; each look at a job asks for those of its name
+	// used is what the jobs took at countedAt, texts of it what their texts took since then, and grown what has come since.
+	used, texts, grown int64
+	countedAt          time.Time
+	uids               map[jobName][]types.UID // of those jobs, and of some that are forgotten; each look at a job asks for those of its name
 }
 
 type jobName struct{ kind, namespace, name string }
@@ -86,6 +90,12 @@ type kept struct {
 	done    chan struct{}     // closed when the next read is done; nil: none is under way
 	changed time.Time         // first change that is not written; zero: none
 	used    time.Time
+}
+
+// writing is a job of which something is to be written.
+type writing struct {
+	namespace string
+	uid       types.UID
 }
 
 type task struct {
@@ -124,10 +134,18 @@ func New(o Options) *Keeper {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	// Pods go within seconds of their end: where thousands of one namespace end together, the logs of others must not be read after
+	// all of theirs.
+	reads := turns.New(func(t task) string { return t.namespace }, nil)
+	writes := turns.New(func(w writing) string { return w.namespace }, nil)
 	return &Keeper{
 		Options: o, jobs: map[types.UID]*kept{}, uids: map[jobName][]types.UID{}, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
-		reads:  workqueue.NewTyped[task](),
-		writes: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](time.Second, time.Minute)),
+		reads: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[task]{Queue: reads}),
+		writes: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[writing](time.Second, time.Minute), workqueue.TypedRateLimitingQueueConfig[writing]{
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[writing]{
+				Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[writing]{Queue: writes}),
+			}),
+		}),
 	}
 }
 
@@ -169,6 +187,7 @@ func (k *Keeper) See(j Job, p *corev1.Pod) {
 	defer k.mu.Unlock()
 	one := k.of(j.Ref)
 	if one.set.AddPod(p) {
+		k.grow(aPod)
 		k.change(one)
 	}
 	if now := k.Now(); len(ends) > 0 && now.Sub(one.asked) > nextAttempt {
@@ -233,6 +252,12 @@ func (k *Keeper) failed(ref job.Ref) bool {
 	return one != nil && (one.failed || len(one.claimed) > 0)
 }
 
+// What is counted of a pod and of an end beside its text, until it is counted as it is.
+const (
+	aPod  = 4 << 10
+	anEnd = 1 << 10
+)
+
 // of is the entry of a job; the lock is held.
 func (k *Keeper) of(ref job.Ref) *kept {
 	uid := types.UID(ref.UID)
@@ -254,7 +279,7 @@ func (k *Keeper) change(one *kept) {
 		one.changed = k.Now()
 	}
 	if k.PerJob > 0 {
-		k.writes.AddAfter(types.UID(one.ref.UID), k.Quiet)
+		k.writes.AddAfter(writing{one.ref.Namespace, types.UID(one.ref.UID)}, k.Quiet)
 	}
 }
 
@@ -286,6 +311,7 @@ func (k *Keeper) readNext(ctx context.Context) bool {
 		one.failed = true
 		if !one.set.Has(t.record.Key) {
 			one.set.AddPacked(packed)
+			k.grow(anEnd + 2*int64(len(read))) // its excerpt, and the text itself
 			k.hold(one, t, read)
 			k.change(one)
 		}
@@ -371,6 +397,7 @@ func (k *Keeper) load(ctx context.Context, uid types.UID) error {
 		one.loaded = true
 		if stored != nil {
 			one.set.Merge(stored)
+			k.grow(stored.Bytes())
 		}
 	}
 	return err

@@ -464,3 +464,48 @@ func TestTheLastAttemptIsReadAsDeepAsTheFirst(t *testing.T) {
 		}
 	})
 }
+
+// The pods of a namespace that end by the thousands are read one after one of each other namespace, and so are their jobs written.
+func TestPodsOfOneNamespaceThatEndTogetherHoldUpNoOther(t *testing.T) {
+	k := New(Options{Memory: 1 << 30, PerJob: 512 << 10, Quiet: time.Nanosecond})
+	see := func(namespace string, n int) {
+		j := train("PyTorchJob")
+		j.Ref.Namespace, j.Ref.UID = namespace, fmt.Sprint(namespace, n)
+		p := worker(types.UID(fmt.Sprint("pod-", namespace, n)), 0, 1)
+		p.Namespace = namespace
+		k.See(j, p)
+	}
+	for n := range 2000 {
+		see("greedy", n)
+	}
+	see("other", 0)
+	var got []string
+	for range 2 {
+		next, _ := k.reads.Get()
+		got = append(got, next.namespace)
+	}
+	if diff := cmp.Diff([]string{"greedy", "other"}, got); diff != "" {
+		t.Errorf("logs are read of (-want +got):\n%s", diff)
+	}
+	k.reads.ShutDown()
+	k.writes.ShutDown()
+}
+
+// What is kept is not counted for each log that is read: of 4,000 jobs that fail together, as of one.
+func TestJobsThatFailTogetherAreNotCountedEachTime(t *testing.T) {
+	k := New(Options{Kube: kubefake.NewClientset(), Memory: 1 << 30, PerJob: 0})
+	defer k.writes.ShutDown()
+	counts, at := 0, time.Time{}
+	for i := range 4000 {
+		j := train("PyTorchJob")
+		j.Ref.UID, j.Ref.Name = fmt.Sprint(i), fmt.Sprint(i)
+		k.See(j, worker(types.UID(fmt.Sprint("pod-", i)), 0, 1))
+		k.readNext(t.Context())
+		if k.countedAt != at {
+			counts, at = counts+1, k.countedAt
+		}
+	}
+	if k.reads.Len() > 0 || len(k.jobs) != 4000 || counts > 40 {
+		t.Errorf("%d jobs are kept, %d are not read; all were counted %d times", len(k.jobs), k.reads.Len(), counts)
+	}
+}

@@ -27,13 +27,10 @@ func (k *Keeper) hold(one *kept, t task, read []byte) {
 	if t.shallow || t.record.Ended.IsZero() || len(read) == 0 {
 		return
 	}
-	held := int64(len(read))
-	for _, other := range k.jobs {
-		held += other.heldBytes()
-	}
-	if held > k.Memory/2 {
+	if k.texts+int64(len(read)) > k.Memory/2 {
 		return
 	}
+	k.texts += int64(len(read))
 	if one.texts == nil {
 		one.texts = map[keep.Key]text{}
 	}
@@ -130,10 +127,33 @@ func (k *Keeper) pending(ref job.Ref, present map[types.UID]bool) (done <-chan s
 	return one.done, false
 }
 
+// What is kept of all jobs is counted after so long, or when so much has come that there may be too much: a count goes through
+// all of them, and a namespace may have thousands that fail together.
+const (
+	countedEvery = textsFor / 4
+	countedAgain = time.Second // where nothing could be forgotten
+	slack        = 8           // a part of the memory that is made free at a time
+)
+
+// grow notes that so much was added, roughly; the lock is held.
+func (k *Keeper) grow(bytes int64) { k.grown += bytes }
+
+// due says that all jobs are to be counted; the lock is held.
+func (k *Keeper) due() bool {
+	since := k.Now().Sub(k.countedAt)
+	if k.used+k.grown <= k.Memory {
+		return since >= countedEvery
+	}
+	return k.used <= k.Memory || k.grown > k.Memory/slack || since >= countedAgain
+}
+
 // forgetOldest keeps memory within its bound; the lock is held. Texts go first: the API server has
 // them. What is written can be read again; what is not, where nothing is written, is lost.
 func (k *Keeper) forgetOldest() {
-	var used int64
+	if !k.due() {
+		return
+	}
+	k.used, k.texts, k.grown, k.countedAt = 0, 0, 0, k.Now()
 	var all []*kept
 	for _, one := range k.jobs {
 		for key, t := range one.texts {
@@ -141,28 +161,33 @@ func (k *Keeper) forgetOldest() {
 				delete(one.texts, key)
 			}
 		}
-		used += one.set.Bytes() + one.heldBytes()
+		held := one.heldBytes()
+		k.used += one.set.Bytes() + held
+		k.texts += held
 		all = append(all, one)
 	}
-	if used <= k.Memory {
+	if k.used <= k.Memory {
 		return
 	}
+	most := k.Memory - k.Memory/slack
 	slices.SortFunc(all, func(a, b *kept) int { return a.used.Compare(b.used) })
 	for _, one := range all {
-		if used <= k.Memory {
+		if k.used <= most {
 			return
 		}
-		used -= one.heldBytes()
+		held := one.heldBytes()
+		k.used -= held
+		k.texts -= held
 		one.texts = nil
 	}
 	for _, one := range all {
-		if used <= k.Memory {
+		if k.used <= most {
 			return
 		}
 		if len(one.claimed) > 0 || k.PerJob > 0 && !one.changed.IsZero() {
 			continue
 		}
-		used -= one.set.Bytes()
+		k.used -= one.set.Bytes()
 		delete(k.jobs, types.UID(one.ref.UID))
 	}
 }

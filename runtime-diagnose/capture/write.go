@@ -26,24 +26,24 @@ const mostTries = 6
 
 // writeNext writes what is kept of one job, when it has come to rest; false: there is no more.
 func (k *Keeper) writeNext(ctx context.Context) bool {
-	uid, shutdown := k.writes.Get()
+	next, shutdown := k.writes.Get()
 	if shutdown {
 		return false
 	}
-	defer k.writes.Done(uid)
-	if wait := k.settling(uid); wait > 0 {
-		k.writes.AddAfter(uid, wait)
+	defer k.writes.Done(next)
+	if wait := k.settling(next.uid); wait > 0 {
+		k.writes.AddAfter(next, wait)
 		return true
 	}
-	err := k.write(ctx, uid)
+	err := k.write(ctx, next.uid)
 	switch {
 	case err == nil:
-		k.writes.Forget(uid)
-	case k.writes.NumRequeues(uid) < mostTries:
-		k.writes.AddRateLimited(uid)
+		k.writes.Forget(next)
+	case k.writes.NumRequeues(next) < mostTries:
+		k.writes.AddRateLimited(next)
 	default:
-		k.writes.Forget(uid)
-		k.Log.Info("evidence is kept in memory only", "job", uid, "error", err.Error())
+		k.writes.Forget(next)
+		k.Log.Info("evidence is kept in memory only", "job", next.uid, "error", err.Error())
 	}
 	return true
 }

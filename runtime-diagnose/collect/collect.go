@@ -271,6 +271,7 @@ func (r *reading) readSelected(ctx context.Context, selector labels.Selector) er
 				pod.ManagedFields[k].FieldsV1 = nil // the manager and its time are evidence; the fields are a third of a pod
 			}
 			if r.owners.own(ctx, pod) {
+				TrimStatuses(pod)
 				r.out.Pods = append(r.out.Pods, *pod)
 			}
 		}
@@ -278,6 +279,28 @@ func (r *reading) readSelected(ctx context.Context, selector labels.Selector) er
 			return nil
 		}
 	}
+}
+
+// TrimStatuses leaves of a pod's containers one status each. The API server takes any number of them, under any name: whoever may
+// write the status of a pod would have as many logs asked for.
+func TrimStatuses(p *corev1.Pod) {
+	if len(p.Spec.Containers) == 0 {
+		return // it is trimmed already
+	}
+	has := map[string]bool{}
+	for i := range p.Spec.InitContainers {
+		has[p.Spec.InitContainers[i].Name] = true
+	}
+	for i := range p.Spec.Containers {
+		has[p.Spec.Containers[i].Name] = true
+	}
+	first := func(c corev1.ContainerStatus) (drop bool) {
+		drop = !has[c.Name]
+		has[c.Name] = false
+		return drop
+	}
+	p.Status.InitContainerStatuses = slices.DeleteFunc(p.Status.InitContainerStatuses, first)
+	p.Status.ContainerStatuses = slices.DeleteFunc(p.Status.ContainerStatuses, first)
 }
 
 // readNodes reads the nodes the pods are on: one by one while they are few.

@@ -1,8 +1,10 @@
 package collect
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -24,5 +26,24 @@ func TestAnEventIsOfOneObject(t *testing.T) {
 		if got := s.has(&corev1.Event{InvolvedObject: tc.of}); got != tc.want {
 			t.Errorf("%s: an event about it is read: %t", name, got)
 		}
+	}
+}
+
+// The API server takes thousands of statuses of containers that a pod does not have, and many of one that it has.
+func TestAContainerHasOneStatus(t *testing.T) {
+	p := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "before"}}, Containers: []corev1.Container{{Name: "pytorch"}, {Name: "beside"}}}}
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}
+	p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "before", State: ended}}
+	for i := range 6000 {
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: fmt.Sprint("c", i), State: ended}, corev1.ContainerStatus{Name: "pytorch", RestartCount: int32(i), State: ended})
+	}
+	p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "beside", State: ended})
+	TrimStatuses(p)
+	var got []string
+	for _, w := range logsOf(p) {
+		got = append(got, fmt.Sprintf("%s#%d", w.container, w.life))
+	}
+	if diff := cmp.Diff([]string{"before#0", "pytorch#0", "beside#0"}, got); diff != "" {
+		t.Errorf("logs that are asked for (-want +got):\n%s", diff)
 	}
 }

@@ -95,6 +95,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 		// A look that fails reads much before it does, and after an API server was away nobody waits a
 		// quarter of an hour for the next: the defaults are 5 ms and 1000 s.
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[Request](firstRetry, lastRetry),
+		NewQueue:    newLookQueue,
 	})
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)

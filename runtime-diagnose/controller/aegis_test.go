@@ -89,7 +89,7 @@ func TestWhoWroteAnAegisDiagnosis(t *testing.T) {
 
 // Whoever creates thousands of AegisDiagnosis objects makes those of others wait for one of them, and not for all.
 func TestAegisDiagnosesOfNamespacesHaveTheirTurns(t *testing.T) {
-	q := inTurns("", workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry))
+	q := aegisQueue("", workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry))
 	defer q.ShutDown()
 	for i := range 3000 {
 		q.Add(types.NamespacedName{Namespace: "greedy", Name: fmt.Sprint(i)})

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/turns"
 )
 
 // addAegis answers AegisDiagnosis objects as soon as the cluster serves them. One is answered at a time, and namespaces have
@@ -23,7 +24,7 @@ func addAegis(m manager.Manager, w *watcher, answers aegisAnswers) error {
 		Reconciler:              reconcile.TypedReconciler[types.NamespacedName](answers),
 		MaxConcurrentReconciles: 1,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
-		NewQueue:                inTurns,
+		NewQueue:                aegisQueue,
 	})
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
@@ -60,47 +61,13 @@ func aegisHandler() handler.TypedEventHandler[*unstructured.Unstructured, types.
 	})
 }
 
-// inTurns is a queue of a controller in which namespaces have their turns.
-func inTurns(name string, limiter workqueue.TypedRateLimiter[types.NamespacedName]) workqueue.TypedRateLimitingInterface[types.NamespacedName] {
-	ready := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{Name: name, Queue: &turns{of: map[string][]types.NamespacedName{}}})
+// aegisQueue is a queue in which namespaces have their turns.
+func aegisQueue(name string, limiter workqueue.TypedRateLimiter[types.NamespacedName]) workqueue.TypedRateLimitingInterface[types.NamespacedName] {
+	order := turns.New(func(n types.NamespacedName) string { return n.Namespace }, nil)
 	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{
-		Name:          name,
-		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{Name: name, Queue: ready}),
+		Name: name,
+		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{
+			Name: name, Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{Name: name, Queue: order}),
+		}),
 	})
-}
-
-// turns are the names that wait, by namespace in the order in which they came. It implements workqueue.Queue.
-type turns struct {
-	of   map[string][]types.NamespacedName
-	next []string // namespaces in of, the next one first
-	n    int
-}
-
-// Touch implements workqueue.Queue: what waits keeps its place.
-func (*turns) Touch(types.NamespacedName) {}
-
-// Push implements workqueue.Queue.
-func (t *turns) Push(name types.NamespacedName) {
-	if len(t.of[name.Namespace]) == 0 {
-		t.next = append(t.next, name.Namespace)
-	}
-	t.of[name.Namespace] = append(t.of[name.Namespace], name)
-	t.n++
-}
-
-// Len implements workqueue.Queue.
-func (t *turns) Len() int { return t.n }
-
-// Pop implements workqueue.Queue.
-func (t *turns) Pop() types.NamespacedName {
-	namespace := t.next[0]
-	name := t.of[namespace][0]
-	t.next = slices.Delete(t.next, 0, 1)
-	if t.of[namespace] = t.of[namespace][1:]; len(t.of[namespace]) > 0 {
-		t.next = append(t.next, namespace)
-	} else {
-		delete(t.of, namespace)
-	}
-	t.n--
-	return name
 }

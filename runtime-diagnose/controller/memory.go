@@ -28,7 +28,7 @@ type memory struct {
 type fresh struct {
 	uid       types.UID
 	warned    Remembered // what admission said of it
-	turn      turn
+	turn      *turn
 	untouched bool // nothing has become of it since; see early
 }
 
@@ -48,8 +48,8 @@ type remembered struct {
 	reviewed bool
 	warned   Remembered // what it said; the caches may be behind
 	noted    bool       // that was written by itself
-	note     turn       // for writing it by itself
-	turn     turn       // for looking at the job while it has no pods
+	note     *turn      // for writing it by itself
+	turn     *turn      // for looking at the job while it has no pods
 	// listens says that the job is looked at again when an Event comes that may be about it; news counts those.
 	listens atomic.Bool
 	news    atomic.Int64
@@ -103,7 +103,7 @@ func (m *memory) add(uid types.UID, key Request) *remembered {
 	if m.jobs == nil {
 		m.jobs, m.uids = map[types.UID]*remembered{}, map[Request][]types.UID{}
 	}
-	r := &remembered{stories: map[string]*storyState{}, key: key}
+	r := &remembered{stories: map[string]*storyState{}, key: key, note: new(turn), turn: new(turn)}
 	m.jobs[uid] = r
 	m.uids[key] = append(m.uids[key], uid)
 	return r
@@ -119,7 +119,7 @@ func (m *memory) introduce(uid types.UID, key Request, warned Remembered) {
 	if m.fresh == nil {
 		m.fresh = map[Request]*fresh{}
 	}
-	m.fresh[key] = &fresh{uid: uid, warned: warned, untouched: true}
+	m.fresh[key] = &fresh{uid: uid, warned: warned, turn: new(turn), untouched: true}
 }
 
 // touch notes that something has become of the jobs of a name.
@@ -147,11 +147,8 @@ func (m *memory) turnOf(key Request, of *pacer, now time.Time) time.Duration {
 	if f == nil || !f.untouched {
 		return 0
 	}
-	if f.turn.at.IsZero() {
-		f.turn.at = of.next(now, firstEvery)
-	}
-	left := max(0, f.turn.at.Sub(now))
-	f.untouched = left > 0 // the look finds that its turn has come
+	left := of.until(f.turn, key.Namespace, now, firstEvery)
+	f.untouched = left > 0
 	return left
 }
 

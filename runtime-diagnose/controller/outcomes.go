@@ -113,7 +113,7 @@ func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v
 		return 0, nil
 	}
 	if again = max(0, remarkAfter-age); again == 0 && !known.noted && !v.ended() {
-		if again = known.note.wait(&r.renewals, v.now, renewEvery); again > 0 {
+		if again = r.renewals.wait(known.note, u.GetNamespace(), v.now, renewEvery); again > 0 {
 			stand(u, known.warned)
 			return again, nil
 		}

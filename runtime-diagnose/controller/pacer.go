@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,49 +20,102 @@ const (
 	renewEvery = 100 * time.Millisecond // between two on which something does, and between two notes of what was warned of
 )
 
-// pacer hands out times, one after another. The zero value is ready.
+// pacer lets one thing begin after another. Namespaces have their turns: of those that create jobs by the thousands, others wait
+// for one each. The zero value is ready.
 type pacer struct {
 	mu   sync.Mutex
-	free time.Time
+	free time.Time // when the next may begin
+	of   map[string]*line
+	next []string // namespaces in of, the next one first
 }
 
-// next is the next time that is free; where few ask, it is now.
-func (p *pacer) next(now time.Time, every time.Duration) time.Time {
+// line is what waits of one namespace.
+type line struct {
+	turns []*turn
+	gone  int // of those that were before turns
+}
+
+// turn is one thing's; the zero value has not asked for any.
+type turn struct {
+	in    *pacer // where it waits
+	every time.Duration
+	come  bool
+	place int // in its line, with those that are gone
+}
+
+// wait is how long it is until the turn, as far as is known now; once it has come it is over, and another may be asked for.
+func (p *pacer) wait(t *turn, namespace string, now time.Time, every time.Duration) time.Duration {
+	left := p.until(t, namespace, now, every)
+	if left == 0 {
+		*t = turn{}
+	}
+	return left
+}
+
+// until is how long it is until the turn; once it has come, it stays.
+func (p *pacer) until(t *turn, namespace string, now time.Time, every time.Duration) time.Duration {
+	if t.in != nil { // the one that was asked first
+		p, every = t.in, t.every
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.free.Before(now) {
-		p.free = now
+	if t.in == nil {
+		if len(p.next) == 0 && p.free.Before(now) {
+			p.free = now
+		}
+		p.queue(t, namespace, every)
 	}
-	at := p.free
-	p.free = at.Add(every)
-	return at
+	for len(p.next) > 0 && !p.free.After(now) {
+		p.take().come = true
+		p.free = p.free.Add(every)
+	}
+	if t.come {
+		return 0
+	}
+	before := (t.place - p.of[namespace].gone) * len(p.next)
+	return p.free.Sub(now) + time.Duration(before+slices.Index(p.next, namespace))*every
 }
 
-// turn is a time that was handed out for one thing; zero: none was.
-type turn struct{ at time.Time }
+// queue puts a turn behind those of its namespace; the lock is held.
+func (p *pacer) queue(t *turn, namespace string, every time.Duration) {
+	l := p.of[namespace]
+	if l == nil {
+		if l = (&line{}); p.of == nil {
+			p.of = map[string]*line{}
+		}
+		p.of[namespace] = l
+		p.next = append(p.next, namespace)
+	}
+	*t = turn{in: p, every: every, place: l.gone + len(l.turns)}
+	l.turns = append(l.turns, t)
+}
 
-// wait is how long it is until the turn, which is over once it has come.
-func (t *turn) wait(p *pacer, now time.Time, every time.Duration) time.Duration {
-	if t.at.IsZero() {
-		t.at = p.next(now, every)
+// take is the turn that is next; the lock is held.
+func (p *pacer) take() *turn {
+	namespace := p.next[0]
+	l := p.of[namespace]
+	t := l.turns[0]
+	l.turns, l.gone = l.turns[1:], l.gone+1
+	if p.next = slices.Delete(p.next, 0, 1); len(l.turns) > 0 {
+		p.next = append(p.next, namespace)
+	} else {
+		delete(p.of, namespace)
 	}
-	if left := t.at.Sub(now); left > 0 {
-		return left
-	}
-	t.at = time.Time{}
-	return 0
+	return t
 }
 
 // paced is how long a job without pods is left to itself. One that has ended, or of which somebody asks, is not.
-func (r *Reconciler) paced(known *remembered, v view) time.Duration {
+func (r *Reconciler) paced(key Request, known *remembered, v view) time.Duration {
 	if len(v.pods) > 0 || v.ended() || v.asked || !v.deleted.IsZero() {
-		known.turn = turn{}
+		if known.turn.in != nil {
+			known.turn = new(turn) // the one that waits comes for nothing
+		}
 		return 0
 	}
 	if v.silent {
-		return known.turn.wait(&r.firsts, v.now, firstEvery)
+		return r.firsts.wait(known.turn, key.Namespace, v.now, firstEvery)
 	}
-	return known.turn.wait(&r.renewals, v.now, renewEvery)
+	return r.renewals.wait(known.turn, key.Namespace, v.now, renewEvery)
 }
 
 // early is how long it is until the turn of a job of which nothing is known but that it was created and has no pods: where a

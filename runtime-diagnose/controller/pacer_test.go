@@ -60,12 +60,45 @@ func TestJobsOnWhichNothingActsTakeTurns(t *testing.T) {
 	}
 }
 
+// Of a namespace that creates jobs by the thousands one has its turn, and then one of another namespace.
+func TestJobsOfOneNamespaceWithoutPodsHoldUpNoOther(t *testing.T) {
+	var p pacer
+	now := start
+	var greedy []*turn
+	for range 5000 {
+		greedy = append(greedy, new(turn))
+		p.wait(greedy[len(greedy)-1], "greedy", now, firstEvery)
+	}
+	var other, third turn
+	if wait := p.wait(&other, "ml", now, firstEvery); wait > 2*firstEvery {
+		t.Errorf("the first of another namespace has its turn after %s; want one of the first before it", wait)
+	}
+	p.wait(&third, "ml", now, firstEvery)
+	last := greedy[len(greedy)-1]
+	if wait := p.wait(last, "greedy", now, firstEvery); wait < 4000*firstEvery {
+		t.Errorf("the last of 5000 has its turn after %s", wait)
+	}
+	for range 5001 {
+		now = now.Add(firstEvery)
+		p.until(last, "greedy", now, firstEvery)
+		switch at := now.Sub(start); {
+		case other.come != (at >= 2*firstEvery):
+			t.Fatalf("after %s it is %t that the first of another namespace has had its turn", at, other.come)
+		case third.come != (at >= 4*firstEvery):
+			t.Fatalf("after %s it is %t that its second has", at, third.come)
+		}
+	}
+	if !last.come || len(p.of)+len(p.next) != 0 {
+		t.Errorf("the last has had its turn: %t; %d namespaces are left", last.come, len(p.of))
+	}
+}
+
 // A job of which somebody asks does not wait for the turn of the others.
 func TestWhoeverAsksDoesNotWaitForATurn(t *testing.T) {
 	w := newWorld(t)
 	for range 100 {
-		w.firsts.next(w.now, firstEvery)
-		w.renewals.next(w.now, renewEvery)
+		w.firsts.wait(new(turn), key.Namespace, w.now, firstEvery)
+		w.renewals.wait(new(turn), key.Namespace, w.now, renewEvery)
 	}
 	if again := w.reconcile(); again < 4*time.Second || len(w.patches) != 0 {
 		t.Fatalf("%d writes, next look after %s; want none, and one when a hundred others have had theirs", len(w.patches), again)
@@ -133,7 +166,7 @@ func TestANewJobIsNotReadBeforeItsTurn(t *testing.T) {
 		h.Create(t.Context(), event.TypedCreateEvent[*unstructured.Unstructured]{Object: w.job.DeepCopy()}, &waits{})
 		w.pass(visible)
 		for range others {
-			w.firsts.next(w.now, firstEvery)
+			w.firsts.wait(new(turn), key.Namespace, w.now, firstEvery)
 		}
 		return w, h, reads
 	}

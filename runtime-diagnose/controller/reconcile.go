@@ -133,7 +133,7 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 		if wait := r.spreads(known, u, v); wait > 0 {
 			return wait, nil
 		}
-		if wait := r.paced(known, v); wait > 0 {
+		if wait := r.paced(key, known, v); wait > 0 {
 			return wait, nil
 		}
 	}

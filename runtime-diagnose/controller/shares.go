@@ -15,7 +15,7 @@ type shares struct {
 
 type share struct {
 	taken int
-	turns pacer // of those that found none
+	free  time.Time // of those that found none, when the next may come
 }
 
 // askAgain is when a look is tried again that found no share, at the earliest: of many each has a turn.
@@ -34,7 +34,12 @@ func (s *shares) take(namespace string, workers int, now time.Time) (leave func(
 		s.by[namespace] = of
 	}
 	if of.taken >= max(1, workers/2) {
-		return nil, max(askAgain, of.turns.next(now, renewEvery).Sub(now))
+		if of.free.Before(now) {
+			of.free = now
+		}
+		again = max(askAgain, of.free.Sub(now))
+		of.free = of.free.Add(renewEvery)
+		return nil, again
 	}
 	of.taken++
 	return func() {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
 // trimPod keeps of a pod which it is, whose, where, and how it is.
@@ -15,6 +16,7 @@ func trimPod(o any) (any, error) {
 	if !ok {
 		return o, nil // it is trimmed already, or a tombstone
 	}
+	collect.TrimStatuses(p)
 	annotations := p.Annotations
 	p.ManagedFields, p.Annotations, p.Finalizers, p.GenerateName = nil, nil, nil, ""
 	for _, key := range kinds.PodAnnotations() {

@@ -80,6 +80,17 @@ func held(t testing.TB, p *corev1.Pod) *packedPod {
 	return o.(*packedPod)
 }
 
+// Of statuses of containers that a pod does not have nothing is held.
+func TestForgedStatusesAreNotHeld(t *testing.T) {
+	p := worker(1)
+	for i := range 6000 {
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: fmt.Sprint("c", i)})
+	}
+	if got := held(t, p).pod().Status.ContainerStatuses; len(got) != 1 || got[0].Name != "pytorch" {
+		t.Errorf("%d statuses are held, want that of its one container", len(got))
+	}
+}
+
 // What the controller reads of a pod is there after it was trimmed: its mark, its place, its owner, its ends.
 func TestATrimmedPodTellsTheSame(t *testing.T) {
 	failed := worker(3)
@@ -90,6 +101,7 @@ func TestATrimmedPodTellsTheSame(t *testing.T) {
 	failed.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 40s"}}
 	failed.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Signal: 9, Reason: "OOMKilled", Message: "killed", FinishedAt: *failed.Status.StartTime}
 	failed.Status.ContainerStatuses[0].AllocatedResourcesStatus = []corev1.ResourceStatus{{Name: "nvidia.com/gpu", Resources: []corev1.ResourceHealth{{ResourceID: "0", Health: corev1.ResourceHealthStatusUnhealthy}}}}
+	failed.Spec.InitContainers = []corev1.Container{{Name: "init-pytorch"}}
 	failed.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init-pytorch", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "no such host"}}}}
 	grouped := worker(5) // its place can only be told with the size of its group
 	grouped.Labels = map[string]string{lwsLabel: "serve", lwsGroupLabel: "1", "leaderworkerset.sigs.k8s.io/worker-index": "2"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"text/template"
@@ -82,7 +83,20 @@ func parse(text string) (*template.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t, t.Execute(&bounded{}, Failure{}) // a name that a Failure lacks is an error now
+	made := func(f Failure) (string, error) {
+		var out bounded
+		err := t.Execute(&out, f)
+		return out.String(), err
+	}
+	simple, err := made(Failure{}) // a name that a Failure lacks is an error now
+	if err != nil || !json.Valid([]byte(simple)) {
+		return t, err
+	}
+	const mark = "\\\"\n" // what a log may say
+	if hard, err := made(Failure{Error: mark, Analysis: mark, Solution: mark}); err == nil && !json.Valid([]byte(hard)) {
+		return nil, errors.New("a quotation mark in a text ends its string, so that a log may write into the message; write {{json .Error}}, without quotation marks around it")
+	}
+	return t, nil
 }
 
 // plain is the failure as JSON.

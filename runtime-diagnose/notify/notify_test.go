@@ -164,7 +164,7 @@ func TestFormsAreThoseOfTheReceivers(t *testing.T) {
 	}{
 		"slack": {Receiver{Form: FormSlack}, `{"mrkdwn":false,"text":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u0026lt;!channel\u0026gt;\nAsk for more \u0026amp; try again.","unfurl_links":false,"unfurl_media":false}`},
 		"a template": {
-			Receiver{Form: FormGeneric, Template: `{"job": {{json .Name}}, "what": {{json .Error}}}`},
+			Receiver{Form: FormGeneric, Template: `{"job": "{{.Name}}", "what": {{json .Error}}}`},
 			`{"job": "train", "what": "worker-3 was killed for memory \u003c!channel\u003e"}`,
 		},
 		"alertmanager": {Receiver{Name: "am", Form: FormAlertmanager}, `{"alerts":[{"annotations":{"description":"token=[masked] in the log","solution":"Ask for more \u0026 try again.","summary":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u003c!channel\u003e"},"endsAt":"0001-01-01T00:00:00Z","fingerprint":"u1","generatorURL":"","labels":{"alertname":"SignalboxJobFailed","category":"out-of-memory","kind":"PyTorchJob","name":"train","namespace":"ml","severity":"warning","verdict":"diagnosed"},"startsAt":"2026-05-04T03:02:01Z","status":"firing"}],"commonAnnotations":{"description":"token=[masked] in the log","solution":"Ask for more \u0026 try again.","summary":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u003c!channel\u003e"},"commonLabels":{"alertname":"SignalboxJobFailed","category":"out-of-memory","kind":"PyTorchJob","name":"train","namespace":"ml","severity":"warning","verdict":"diagnosed"},"externalURL":"","groupKey":"{}:{alertname=\"SignalboxJobFailed\", namespace=\"ml\"}","groupLabels":{"alertname":"SignalboxJobFailed","namespace":"ml"},"receiver":"am","status":"firing","truncatedAlerts":0,"version":"4"}`},
@@ -402,6 +402,8 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		"a template that breaks off":  {Receiver{Name: "a", Form: FormGeneric, Template: "{{.Name"}, "unclosed action"},
 		"a name that no failure has":  {Receiver{Name: "a", Form: FormGeneric, Template: "{{.Pod}}"}, "can't evaluate field Pod"},
 		"a template without an end":   {Receiver{Name: "a", Form: FormGeneric, Template: `{{printf "%99999d" 1}}`}, "the template makes more than 32768 bytes"},
+		"a text that ends its string": {Receiver{Name: "a", Form: FormGeneric, Template: `{"text": "{{.Error}}"}`}, "a quotation mark in a text ends its string"},
+		"one of a branch":             {Receiver{Name: "a", Form: FormGeneric, Template: `{"text": {{json .Error}}, "hint": "{{if .Over}}{{else}}{{.Solution}}{{end}}"}`}, "write {{json .Error}}"},
 		"a CA file that is not there": {Receiver{Name: "a", Form: FormSlack, CAFile: "/nowhere"}, "no such file"},
 	} {
 		if _, err := New(Options{Receivers: []Receiver{tc.receiver}}); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -15,7 +15,7 @@ const module = "github.com/signalbox-dev/signalbox/"
 // layers are the packages by what they may know; a package imports only lower layers,
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
-	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/lazy": 0, "runtime-diagnose/redact": 0, "runtime-diagnose/tokens": 0,
+	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/lazy": 0, "runtime-diagnose/turns": 0, "runtime-diagnose/redact": 0, "runtime-diagnose/tokens": 0,
 	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/subject": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1, "runtime-diagnose/oneline": 2, "runtime-diagnose/evidence": 1,
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "config/bounded": 2, "config/mounted": 2, "config/client": 2, "config/backoff": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/learn": 2, "runtime-diagnose/ground": 2,

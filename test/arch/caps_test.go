@@ -43,6 +43,8 @@ var caps = map[string]string{
 	"cmd/signalbox/internal/apiserver.mostCompleted":      "cmd/signalbox/internal/apiserver.TestANameIsLookedForAmongSoMany",
 	"cmd/signalbox/internal/apiserver.mostHeld":           "cmd/signalbox/internal/apiserver.TestAListGoesOnWhileItsObjectsTakeSoMuch",
 	"cmd/signalbox/internal/apiserver.mostOwners":         "cmd/signalbox/internal/apiserver.TestOwnersOfAPodAreFollowedUpToABound",
+	"cmd/signalbox/internal/apiserver.mostPages":          "cmd/signalbox/internal/apiserver.TestPagesWithoutEndAreBounded/a page more than there may be",
+	"cmd/signalbox/internal/apiserver.mostRefusal":        "cmd/signalbox/internal/apiserver.TestARefusalIsBounded",
 	"cmd/signalbox/internal/browser.MostJobsShown":        "cmd/signalbox/get.TestAListForABrowserShowsSoManyJobsAndSaysHowManyMore",
 	"cmd/signalbox/internal/browser.MostRowsShown":        "cmd/signalbox.TestBoundsOfCommandsAreSaid/rows of a pool",
 	"cmd/signalbox/internal/fix.mostFixTries":             "cmd/signalbox/internal/fix.TestNoMoreChangesAreTriedThanTheBound",

@@ -1,10 +1,15 @@
 package apiserver
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 type answering string
@@ -31,7 +36,7 @@ func TestAnswersAndListsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := boundedTransport{answering(tc.answer), 8, tc.held, heldNow}.RoundTrip(r)
+		resp, err := boundedTransport{answering(tc.answer), 8, tc.held, heldNow, time.Minute, &pages{most: 9}}.RoundTrip(r)
 		var text []byte
 		if err == nil {
 			text, err = io.ReadAll(resp.Body)
@@ -44,4 +49,113 @@ func TestAnswersAndListsAreBounded(t *testing.T) {
 			t.Errorf("%s: %v; want %q", path, err, tc.want)
 		}
 	}
+}
+
+// Pages without an object, and a list that begins anew for ever, come to an end; lists that are read one after another have
+// nothing to do with each other.
+func TestPagesWithoutEndAreBounded(t *testing.T) {
+	for name, tc := range map[string]struct {
+		expires, ends int // a page that is gone, and the last; 0: none
+		lists         int
+		want          int // pages that are read
+		fails         bool
+	}{
+		"empty pages":                   {lists: 1, want: 10, fails: true},
+		"a list that begins anew":       {expires: 3, lists: 1, want: 14, fails: true},
+		"as many as there may be":       {ends: 10, lists: 1, want: 10},
+		"one list after another":        {ends: 9, lists: 3, want: 27},
+		"a page more than there may be": {ends: 11, lists: 1, want: 10, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked, read := 0, 0
+			of := newBoundedTransport(roundTrip(func(*http.Request) int {
+				if asked++; asked == tc.expires {
+					asked = 0
+					return http.StatusGone
+				}
+				return http.StatusOK
+			})).(boundedTransport)
+			of.pages.most = 9
+			var failed error
+			for range tc.lists {
+				asked = 0
+				for next := ""; failed == nil; {
+					r := httptest.NewRequest(http.MethodGet, "http://cluster/api/v1/pods?limit=500"+next, nil)
+					resp, err := of.RoundTrip(r)
+					if failed = err; err != nil {
+						break
+					}
+					_ = resp.Body.Close()
+					if read++; read > 100 {
+						t.Fatal("it does not end")
+					}
+					if next = fmt.Sprint("&continue=", asked); resp.StatusCode == http.StatusGone {
+						next = ""
+					}
+					if asked == tc.ends && tc.ends > 0 {
+						break
+					}
+				}
+			}
+			if read != tc.want || (failed != nil) != tc.fails || failed != nil && !strings.Contains(failed.Error(), "more than 9 pages of /api/v1/pods") {
+				t.Errorf("%d pages are read, want %d: %v", read, tc.want, failed)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) int
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: f(r), Body: io.NopCloser(strings.NewReader("{}"))}, r.Context().Err()
+}
+
+// A server that takes a request and says nothing is one clear error; a watch may be silent.
+func TestAServerThatSaysNothingIsGivenUp(t *testing.T) {
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("watch") {
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	of := boundedTransport{http.DefaultTransport, 8, 1 << 40, heldNow, time.Nanosecond, &pages{most: 9}}
+	for path, gives := range map[string]bool{"/api/v1/nodes": true, "/api/v1/nodes?watch=true": false} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, silent.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := of.RoundTrip(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if gives != errors.Is(err, context.DeadlineExceeded) || gives && !strings.Contains(err.Error(), "no answer to /api/v1/nodes in 1ns") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// Of a refusal of a megabyte it is said that it is one, and of others all.
+func TestARefusalIsBounded(t *testing.T) {
+	for size, want := range map[int]string{
+		mostRefusal:     strings.Repeat("x", mostRefusal),
+		mostRefusal + 1: `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"status 503 of /api/v1/nodes, in more than 64 KiB","code":503}`,
+	} {
+		of := newBoundedTransport(refusing(strings.Repeat("x", size)))
+		resp, err := of.RoundTrip(httptest.NewRequest(http.MethodGet, "http://cluster/api/v1/nodes", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		if _ = resp.Body.Close(); err != nil || string(text) != want {
+			t.Errorf("of %d bytes %d are read, %v: %.200s", size, len(text), err, text)
+		}
+	}
+}
+
+type refusing string
+
+func (r refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(r)))}, nil
 }
