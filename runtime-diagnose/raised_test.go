@@ -50,6 +50,18 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 		"a key of something else": {
 			trace(`"/app/train.py", line 8, in begin`, `rate = group["lr"]`, "KeyError: 'lr'"), "python-exception-user-code", "KeyError: 'lr'",
 		},
+		"a variable that the environment misses": {
+			trace(`"/app/train.py", line 8, in begin`, `corpus = os.environ["CORPUS_DIR"]`, `  File "/opt/lib/python3.9/os.py", line 679, in __getitem__`+"\n    raise KeyError(key) from None\nKeyError: 'CORPUS_DIR'"),
+			"argument-or-config-error", "KeyError: 'CORPUS_DIR'",
+		},
+		"the same of a later Python, whose os has no source to print": {
+			trace(`"/app/train.py", line 8, in begin`, `corpus = os.environ["CORPUS_DIR"]`, `  File "<frozen os>", line 685, in __getitem__`+"\nKeyError: 'CORPUS_DIR'"),
+			"argument-or-config-error", "KeyError: 'CORPUS_DIR'",
+		},
+		"a checkpoint's folder that is there already": {
+			trace(`"/app/train.py", line 8, in begin`, "os.makedirs(folder)", "FileExistsError: [Errno 17] File exists: 'out/checkpoints/second'"),
+			"python-exception-user-code", "FileExistsError: [Errno 17] File exists: 'out/checkpoints/second'",
+		},
 		"a defect in a handler of signals": {
 			trace(`"/opt/lib/python3.8/site-packages/deepspeed/launcher/runner.py", line 548, in sigkill_handler`, "result_kill = subprocess.Popen(kill_cmd, env=env)", "NameError: free variable 'kill_cmd' referenced before assignment in enclosing scope"),
 			"sigterm-preempted", "NameError: free variable 'kill_cmd' referenced before assignment in enclosing scope",

@@ -18,7 +18,7 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 	}
 	for i := range matches {
 		m := &matches[i]
-		if m.Signature.ID != genericException || l.Trace != nil && wraps.MatchString(l.Trace.Message) {
+		if m.Signature.ID != genericException || l.Trace != nil && (wraps.MatchString(l.Trace.Message) || l.Trace.Type == isThere) {
 			continue
 		}
 		message := text[min(len(text), max(0, strings.Index(text, m.Facts["type"]))):]
@@ -30,6 +30,9 @@ func (r *logReader) bySubject(l reduce.Line, text string, matches []signature.Ma
 		}
 	}
 }
+
+// isThere is the exception for a path that exists: whatever is there, nothing was read of it.
+const isThere = "FileExistsError"
 
 // libraries are the folders of code that is installed, Python's own among it.
 var libraries = lazy.MustCompile(`[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d|^File "<`)
