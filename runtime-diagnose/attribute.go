@@ -10,9 +10,11 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/logscan"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/subject"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
@@ -68,6 +70,8 @@ func (d *diagnosis) pointedAt(ctx context.Context, lead *evidence.Observation) (
 		}
 		return d.unfamiliar(ctx, lead)
 	case lead.Platform || lead.Item.Kind != evidence.Log:
+	case lead.Signature.ID == otherWorld:
+		return d.elsewhere(lead)
 	case timeline.OfOthers(lead) && d.odd() != nil:
 		c := d.odd()
 		return d.missing(timeline.OtherSteps, &d.all[d.at[c.Source.Place()]], c.Steps.Last.Line, reduce.Mask(c.Steps.Last.Text), -1, map[string]string{"steps": fmt.Sprint(c.Steps.Last.Of)}), true
@@ -77,6 +81,9 @@ func (d *diagnosis) pointedAt(ctx context.Context, lead *evidence.Observation) (
 		}
 		if s, ok := d.awaited(lead); ok || d.waited != nil && len(d.waited.Behind) > 0 {
 			return s, ok
+		}
+		if s, ok := d.elsewhere(lead); ok {
+			return s, true
 		}
 		return d.quiet(lead)
 	case timeline.OfOthers(lead), lead.Signature.DepthOf() < signature.Precise && d.spread(lead) > 1:
@@ -148,6 +155,9 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 		return evidence.Observation{}, false
 	}
 	facts := map[string]string{"loud": fmt.Sprint(n), "says": says}
+	if s, ok := d.lastSaid(m); ok {
+		return s, true
+	}
 	switch {
 	case !m.Done.IsZero():
 		return d.silentMember(timeline.LeftEarly, m, facts), true
@@ -156,6 +166,34 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 	}
 	return d.silentMember(timeline.Vanished, m, facts), true
 }
+
+// asksToEnd is the signal by which a process is asked to end, by its name or its number.
+var asksToEnd = lazy.MustCompile(`(?i)\bSIGTERM\b|\bsignal:? ?(?:15|TERM)\b`)
+
+// lastSaid is what the last line of a member says of its end that does not complain: that it was told to stop, or, where its log
+// breaks off within a traceback, that it raised something.
+func (d *diagnosis) lastSaid(m *timeline.Member) (evidence.Observation, bool) {
+	known := ""
+	if asksToEnd.MatchString(m.LastText) {
+		known = toldToStop
+	}
+	for i := range d.logs.Courses {
+		if t := &d.logs.Courses[i]; t.Source.Place() == m.Place && t.Source.Attempt == 0 && t.Torn {
+			known = subject.Exception
+		}
+	}
+	if d.catalog == nil || known == "" {
+		return evidence.Observation{}, false
+	}
+	s := d.catalog.ByID(known)
+	if s == nil {
+		return evidence.Observation{}, false
+	}
+	return d.missing(s, m, m.LastNumber, m.LastText, -1, nil), true
+}
+
+// toldToStop is the signature of a process that was asked to end.
+const toldToStop = "signal-received"
 
 // silentMember is a rule of package timeline about a member that says nothing, at the last line of its log.
 func (d *diagnosis) silentMember(rule *signature.Signature, m *timeline.Member, facts map[string]string) evidence.Observation {
@@ -275,4 +313,52 @@ func (d *diagnosis) isPython(s evidence.Source) bool {
 		d.pythons = attribute.FindPythons(d.Pods, d.sightings)
 	}
 	return d.pythons.Has(s)
+}
+
+// otherWorld is the signature of a complaint of whose two numbers one is the member's own.
+const otherWorld = "gloo-other-world-size"
+
+// elsewhere is the one member that complains as the others do, from another call or with another number, while they all stand at
+// one: where every member waits in vain for another, that is the one that has left the others' way.
+func (d *diagnosis) elsewhere(lead *evidence.Observation) (evidence.Observation, bool) {
+	if !d.options.uses(oddMember) {
+		return evidence.Observation{}, false
+	}
+	fact := "frame"
+	if lead.Signature.ID == otherWorld {
+		fact = "read"
+	}
+	said := map[string]*evidence.Observation{} // by member
+	ways := map[string][]string{}              // members by what they say
+	for i := range d.sightings {
+		s := &d.sightings[i]
+		if s.Over || s.Item.Source.Attempt > 0 || s.Signature.ID != lead.Signature.ID {
+			continue
+		}
+		place := s.Item.Source.Place()
+		if k, known := d.at[place]; !known || d.all[k].Alike > 0 || s.Facts[fact] == "" || said[place] != nil {
+			return evidence.Observation{}, false
+		}
+		said[place] = s
+		ways[s.Facts[fact]] = append(ways[s.Facts[fact]], place)
+	}
+	if len(ways) != 2 || len(said) < fewestOthers || fact == "frame" && len(said) != len(d.all) {
+		return evidence.Observation{}, false
+	}
+	for way, members := range ways {
+		if len(members) != 1 {
+			continue
+		}
+		s := *said[members[0]]
+		if fact == "frame" {
+			s.Signature = timeline.Elsewhere
+			for other := range ways {
+				if other != way {
+					s.Facts = map[string]string{"loud": fmt.Sprint(len(said) - 1), "here": way, "there": other}
+				}
+			}
+		}
+		return s, true
+	}
+	return evidence.Observation{}, false
 }

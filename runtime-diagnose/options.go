@@ -22,12 +22,13 @@ type Options struct {
 
 // Heuristics are all of them, in the order in which they are asked.
 func Heuristics() []Heuristic {
-	return append(logscan.Heuristics(), "explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine)
+	return append(logscan.Heuristics(), "explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, oddMember, newLine)
 }
 
 const (
 	watchdogs   Heuristic = "watchdogs"    // sequence numbers of collectives name which rank was behind
 	quietMember Heuristic = "quiet-member" // the member that does not say what all others say
+	oddMember   Heuristic = "odd-member"   // the member that waits elsewhere than all others
 	newLine     Heuristic = "new-line"     // what only the log of the one that ended says
 )
 

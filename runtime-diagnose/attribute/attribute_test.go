@@ -97,6 +97,20 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Other members that say the same are sources of their own, but of what collectives hand on to all.
+func TestWhatSpreadsToAllIsOneSource(t *testing.T) {
+	nan := &signature.Signature{ID: "nan", Category: "nan-loss", Role: signature.Root}
+	for _, tc := range []struct {
+		of   *signature.Signature
+		want attribute.Standing
+	}{{oom, attribute.Established}, {nan, attribute.Supported}} {
+		a := attribute.Decide(input([]evidence.Observation{seen(tc.of, "a", 0, 4), seen(tc.of, "b", 0, 4), seen(tc.of, "c", 0, 4)}, true))
+		if got := a.Confidence.Standing; got != tc.want {
+			t.Errorf("%s of three members is %s; want %s", tc.of.ID, got, tc.want)
+		}
+	}
+}
+
 // Of two signatures that know one line, the one that knows it less exactly is no rival of another cause.
 func TestWhatALineSaysMoreExactlyIsNoRival(t *testing.T) {
 	rule := func(id, category string, depth int) *signature.Signature {

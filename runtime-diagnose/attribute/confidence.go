@@ -100,7 +100,9 @@ func (in *Input) sources(a *Answer) int {
 		return 1
 	}
 	n := 1
-	if slices.ContainsFunc(c.Also, func(i evidence.Item) bool {
+	// What is no number any more on one member is none on all after the next all-reduce: that others say so as well is its
+	// consequence.
+	if c.Signature.Category != spreading && slices.ContainsFunc(c.Also, func(i evidence.Item) bool {
 		return i.Source.Pod != c.Item.Source.Pod || i.Source.File != c.Item.Source.File
 	}) {
 		n++
@@ -112,6 +114,9 @@ func (in *Input) sources(a *Answer) int {
 	}
 	return n
 }
+
+// spreading is the category of what collectives hand on to all members.
+const spreading = "nan-loss"
 
 // UnfamiliarLine is the signature of a line that no signature knows and that the program does not usually print.
 const UnfamiliarLine = "unfamiliar-line"

@@ -111,8 +111,10 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 		status, _ := m["status"].(string)
 		reason, _ := m["reason"].(string)
 		message, _ := m["message"].(string)
-		if waits && (kind == "Preempted" || kind == "Requeued" || kind == "Evicted" && reason == "Preempted") {
-			continue // that it was preempted is past: why it waits now stands in QuotaReserved
+		if waits && (kind == "Preempted" || kind == "Requeued" || kind == "Evicted" && (reason == "Preempted" || reason == "AdmissionCheck")) {
+			// That it was preempted, or that a check of the queue asked for another try, is past: why it waits now stands in
+			// QuotaReserved. What a check rejects is deactivated, and says so (v0.19.0 pkg/controller/core/workload_controller.go).
+			continue
 		}
 		// Conditions that are good when true say why they are not; the others why they are.
 		good := slices.Contains(goodWhenTrue, kind)

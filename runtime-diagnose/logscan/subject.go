@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/recovery"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -73,6 +74,9 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 			return reduce.Kept{Number: l.Number, Text: strings.Clone(text)}, signature.Match{Signature: rule, Facts: map[string]string{"subject": strings.Clone(module[1])}}
 		}
 		read++
+		if r.inKnownBox(d.Lines, i) {
+			continue
+		}
 		if head := headOf(d.Lines, i); recovery.CallsWarning(head) || recovery.Mild(head) {
 			continue
 		}
@@ -100,6 +104,25 @@ func (r *logReader) aboutSomething(d reduce.Digest) (first reduce.Kept, m signat
 	}
 	return first, m
 }
+
+// inKnownBox says that a line stands between two rules of a message that a signature knows by another of its lines: a launcher
+// prints its account of the end so, and no word of it is the program's. A value that it names is one all the same.
+func (r *logReader) inKnownBox(kept []reduce.Kept, at int) bool {
+	if field.MatchString(kept[at].Text) {
+		return false
+	}
+	for ; at > 0 && kept[at-1].Number == kept[at].Number-1; at-- {
+		if above := kept[at-1]; ruled(above.Text) {
+			return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool {
+				return s.Signature.Role == signature.Confirmation && s.Item.Source.Line == above.Number+1
+			})
+		}
+	}
+	return false
+}
+
+// field is a name and its value, behind a time.
+var field = lazy.MustCompile(`(?:^|Z )\s*[A-Za-z]\w*(?: \w+)? *: *\S`)
 
 // headOf is the line that an indented one goes on with; empty: it is not indented, or that line was not kept.
 func headOf(kept []reduce.Kept, at int) string {

@@ -118,11 +118,17 @@ func (w *worst) advance() {
 // the container failed.
 func (r *logReader) complaint() *evidence.Observation {
 	for i := range r.sightings {
-		if s := &r.sightings[i]; !s.Over && !s.Mild && (r.failed || !s.Signature.Weak) && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
+		if s := &r.sightings[i]; !s.Over && !s.Mild && (r.failed || !s.Signature.Weak) && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation && !r.ledTo(s) {
 			return s
 		}
 	}
 	return nil
+}
+
+// ledTo says that a log of several processes has the worst line, then the launcher's word that one of them ended, and below it that
+// another one lost a peer: that is what came of it.
+func (r *logReader) ledTo(s *evidence.Observation) bool {
+	return r.worst.open && s.Signature.Role == signature.Cascade && s.Item.Source.Line > r.worst.last && r.confirmed(r.worst.last, s.Item.Source.Line) != nil
 }
 
 // lastResort records the worst line if nothing else in the log can be a cause, and guesses what the end of the log is about
@@ -133,6 +139,9 @@ func (r *logReader) lastResort(d reduce.Digest, guesses bool) {
 	}
 	if body := r.worst.line.Body(); r.worst.open && strings.Contains(body, "CRITICAL") && !recovery.Wrong(body) && r.saysDone(d) {
 		r.worst.open = false // a level alone is no complaint
+	}
+	if at := slices.IndexFunc(d.Lines, func(l reduce.Kept) bool { return l.Number == r.worst.line.Number }); at >= 0 && r.inKnownBox(d.Lines, at) {
+		r.worst.open = false // whoever ran the program says so on the first line of its message
 	}
 	steps := r.counters.Steps()
 	wentOn := d.Last.Number-r.worst.last > linesAfterWorst && r.confirmed(r.worst.line.Number, r.worst.last+linesAfterWorst) == nil || steps-r.worst.grown >= StepsSurvived || steps > r.worst.grown && steps-r.worst.began >= StepsSurvived

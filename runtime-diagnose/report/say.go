@@ -439,7 +439,7 @@ func fill(text string, facts map[string]string) string {
 }
 
 // quiet facts are for machines: they repeat what the sentence says, or are long.
-var quiet = []string{"frame", "rank", "why", "waiting", "reason", "nodes", "message", "than", "loud", "says"}
+var quiet = []string{"frame", "here", "there", "rank", "why", "waiting", "reason", "nodes", "message", "than", "loud", "says"}
 
 func factList(facts map[string]string) string {
 	var parts []string

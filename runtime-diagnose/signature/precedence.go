@@ -88,6 +88,7 @@ var precedence = map[string][]string{
 	"gang-unschedulable":              {"queue-quota"},
 	"git-refused":                     {"said-error"},
 	"glog-check-failed":               {"cudnn-not-started", "said-error"},
+	"gloo-other-world-size":           {"python-exception", "said-exception"},
 	"gloo-set-up-failed":              {"grpc-unavailable", "python-exception", "said-not-connected"},
 	"gloo-timeout":                    {"python-exception"},
 	"go-deadlock":                     {"said-error"},

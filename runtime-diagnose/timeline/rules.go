@@ -9,12 +9,12 @@ import (
 
 // Rules lists what this package finds by comparing members, for reference pages.
 func Rules() []*signature.Signature {
-	return []*signature.Signature{Awaited, Desync, Vanished, LeftEarly, Silent, OtherSteps, Behind}
+	return []*signature.Signature{Awaited, Desync, Vanished, LeftEarly, Silent, OtherSteps, Elsewhere, Behind}
 }
 
 // NamesMissing says that a rule is about the member that the others waited for, or lost.
 func NamesMissing(s *signature.Signature) bool {
-	return s == Awaited || s == Vanished || s == LeftEarly || s == Silent || s == OtherSteps
+	return s == Awaited || s == Vanished || s == LeftEarly || s == Silent || s == OtherSteps || s == Elsewhere
 }
 
 // Awaited is a rank that the others waited for. It names where to look, not why.
@@ -60,6 +60,15 @@ var OtherSteps = &signature.Signature{
 	Proves:       "It counts to {{.steps|another number}} steps, and all others to the same other number.",
 	DoesNotProve: "That it reached the end of its own: members that print a share of their data count differently and are well.",
 	Remedy:       "Give all ranks the same number of steps (drop_last, DistributedSampler, Join) and the same settings.",
+}
+
+// Elsewhere is the one member that waits in another call than all others.
+var Elsewhere = &signature.Signature{
+	ID: "member-elsewhere", Title: "all wait for each other, and it alone waits in another call", Since: "0.3", Category: "nccl-timeout",
+	Role: signature.Cascade, Depth: signature.Symptom, Domain: signature.User, Retry: signature.Useless,
+	Proves:       "Every member waited until time was up: {{.loud|all other}} others in one call ({{.there|theirs}}), this one in another ({{.here|its own}}).",
+	DoesNotProve: "Which of the two calls is right.",
+	Remedy:       "Look for code that only some ranks run: evaluation, saving, an early stop, a part of the data that is empty on one.\nRun with TORCH_DISTRIBUTED_DEBUG=DETAIL: it names the first collective that differs.",
 }
 
 // Silent is the one member that does not complain where all others waited in vain.

@@ -1,9 +1,14 @@
 package main
 
+import (
+	"slices"
+	"time"
+)
+
 // fault is one gang and what is done to one of its members.
 type fault struct {
 	name     string
-	program  string // trainer.py, mpi.py or boost.py
+	program  string // a file of this folder
 	pods     int
 	victim   int    // the pod it happens to; -1: all of them, or none
 	inject   string // FAULT of the victim
@@ -18,8 +23,17 @@ type fault struct {
 	category string
 	also     []string
 	key      []string
-	anybody  bool // nothing shows who it was
-	running  bool // it is looked at while it runs
+	anybody  bool                  // nothing shows who it was
+	running  bool                  // it is looked at while it runs
+	master   bool                  // the victim is the first pod
+	launch   []string              // what python is given before the address where torchrun's agents meet
+	more     map[int][]string      // of other members, by pod: what happens to them besides
+	skew     map[int]time.Duration // by pod: how far its node's clock is ahead
+	stopAll  bool                  // the signal is sent to all members
+	stopRest bool                  // the others are told to stop when the victim has ended, as an operator does
+	headLost int                   // so many lines of the victim's log were rotated away
+	tailCut  int                   // so many bytes at the end of the victim's log were not written
+	tags     bool                  // mpirun says in front of every line whose it is
 }
 
 const (
@@ -29,7 +43,10 @@ const (
 )
 
 // faults are the gangs that are run, in this order.
-var faults = []fault{
+var faults = slices.Concat(older, newer)
+
+// older are gangs of trainer.py, mpi.py and boost.py.
+var older = []fault{
 	{name: "index-out-of-range", inject: "index", category: "python-exception-user-code", also: []string{"dataset-error"}, key: []string{"^IndexError: list index out of range"}},
 	{name: "unknown-label", inject: "key", pods: 6, category: "dataset-error", also: []string{"python-exception-user-code", "argument-or-config-error"}, key: []string{"^KeyError: 'mixed'"}},
 	{name: "none-has-no-shape", inject: "none", env: []string{"STYLE=json"}, category: "python-exception-user-code", key: []string{"^AttributeError: 'NoneType'"}},

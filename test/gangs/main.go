@@ -28,7 +28,7 @@ import (
 	"time"
 )
 
-//go:embed trainer.py mpi.py boost.py rsh.sh
+//go:embed trainer.py mpi.py boost.py tune.py forest.py c/heat.c rsh.sh torchrun
 var programs embed.FS
 
 // How long a gang may take, and how long it is watched.
@@ -94,13 +94,18 @@ func lacking() map[string]string {
 			out["all"] = tool + " is not installed"
 		}
 	}
-	for program, module := range map[string]string{"trainer.py": "torch.distributed", "mpi.py": "mpi4py.MPI", "boost.py": "xgboost.collective"} {
+	for module, programs := range map[string][]string{"torch.distributed": {"trainer.py", "tune.py"}, "mpi4py.MPI": {"mpi.py"}, "xgboost.collective": {"boost.py", "forest.py"}} {
 		if err := exec.Command(python, "-c", "import "+module).Run(); err != nil {
-			out[program] = python + " has no " + module
+			for _, program := range programs {
+				out[program] = python + " has no " + module
+			}
 		}
 	}
+	if err := exec.Command("mpicc", "-E", "-x", "c", "-include", "mpi.h", os.DevNull, "-o", os.DevNull).Run(); err != nil {
+		out["heat"] = "mpicc finds no mpi.h"
+	}
 	if _, err := exec.LookPath("mpirun"); err != nil {
-		out["mpi.py"] = "mpirun is not installed"
+		out["mpi.py"], out["heat"] = "mpirun is not installed", "mpirun is not installed"
 	}
 	return out
 }
@@ -115,7 +120,7 @@ func (f fault) withDefaults() fault {
 	if f.pods == 0 {
 		f.pods = 4
 	}
-	if f.victim == 0 && f.name != "master-killed" {
+	if f.victim == 0 && f.name != "master-killed" && !f.master {
 		f.victim = f.pods - 2
 	}
 	return f
@@ -127,6 +132,7 @@ type pod struct {
 	index                int
 	cmd                  *exec.Cmd
 	log                  strings.Builder // stamped
+	ahead                time.Duration   // of its node's clock
 	started, ended       time.Time
 	marker               string        // a line that says that it works
 	works                chan struct{} // closed then
@@ -146,9 +152,9 @@ type gang struct {
 // kind and the prefixes are those of the training operator.
 func (g *gang) kind() (kind, container, first string) {
 	switch g.program {
-	case "mpi.py":
+	case "mpi.py", "heat":
 		return "MPIJob", "mpi", "launcher"
-	case "boost.py":
+	case "boost.py", "forest.py":
 		return "XGBoostJob", "xgboost", "master"
 	default:
 		return "PyTorchJob", "pytorch", "master"
@@ -165,6 +171,7 @@ func newGang(f fault, number int) (*gang, error) {
 	hosts := []string{"127.0.0.1 localhost"}
 	for i := range f.pods {
 		p := &pod{role: "worker", index: i - 1, ip: fmt.Sprintf("10.244.%d.%d", i%3+1, 17+i), node: fmt.Sprintf("node-%c%d", 'a'+i%2, i/2+1)}
+		p.ahead = f.skew[i]
 		if i == 0 {
 			p.role, p.index = first, 0
 		}
@@ -175,17 +182,25 @@ func newGang(f fault, number int) (*gang, error) {
 	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte(strings.Join(hosts, "\n")+"\n"), 0o644); err != nil {
 		return nil, fmt.Errorf("write hosts: %w", err)
 	}
-	for _, name := range []string{"trainer.py", "mpi.py", "boost.py", "rsh.sh"} {
+	for _, name := range []string{"trainer.py", "mpi.py", "boost.py", "tune.py", "forest.py", "c/heat.c", "rsh.sh", "torchrun"} {
 		text, err := programs.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("read program: %w", err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o755); err != nil {
 			return nil, fmt.Errorf("write program: %w", err)
+		}
+	}
+	if f.program == "heat" {
+		if err := command("mpicc", "-O1", "-fstack-protector-strong", "-o", filepath.Join(dir, "heat"), filepath.Join(dir, "heat.c")); err != nil {
+			return nil, err
 		}
 	}
 	return g, g.network()
 }
+
+// mpi says that a launcher starts the processes of all pods.
+func (f fault) mpi() bool { return f.program == "mpi.py" || f.program == "heat" }
 
 // setup runs in the pod's namespaces before its program does.
 const setup = `set -e
@@ -197,7 +212,7 @@ mkdir -p "$GANG_DIR/$POD/ckpt" "$GANG_DIR/$POD/work" /ckpt /ro /workspace
 mount -t tmpfs -o size="$SHM" tmpfs /dev/shm
 mount -t tmpfs -o size="$DISK" tmpfs /ckpt
 mount -t tmpfs -o ro tmpfs /ro
-cp "$GANG_DIR"/*.py "$GANG_DIR/rsh.sh" "$GANG_DIR/$POD/work"
+cp "$GANG_DIR"/*.py "$GANG_DIR/rsh.sh" "$GANG_DIR/torchrun" "$GANG_DIR/$POD/work"
 mount --bind "$GANG_DIR/$POD/work" /workspace
 cd /workspace
 exec "$@"
@@ -214,7 +229,7 @@ func (g *gang) run() error {
 		defer cancel()
 	}
 	for i, p := range g.pods {
-		if g.absent && i == g.victim || g.program == "mpi.py" && i > 0 {
+		if g.absent && i == g.victim || g.mpi() && i > 0 {
 			continue // a worker of MPI only waits for the launcher
 		}
 		if err := g.start(p, i); err != nil {
@@ -254,6 +269,10 @@ func (g *gang) disturb() error {
 	if g.cut {
 		return command("ip", "-n", p.name, "link", "set", "eth0", "down")
 	}
+	if g.stopAll {
+		g.stop()
+		return nil
+	}
 	if err := command("kill", "-s", g.signal, strconv.Itoa(p.cmd.Process.Pid)); err != nil {
 		return err
 	}
@@ -265,11 +284,28 @@ func (g *gang) disturb() error {
 	return nil
 }
 
+// stop tells all members that run to stop, as the kubelet does when their pods are deleted.
+func (g *gang) stop() {
+	for _, p := range g.pods {
+		if p.runs() {
+			_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended meanwhile
+			time.AfterFunc(grace, func() {
+				if p.runs() {
+					_ = p.cmd.Process.Kill()
+				}
+			})
+		}
+	}
+}
+
 func (g *gang) start(p *pod, i int) error {
 	args := []string{"-c", limited, "pod", "ip", "netns", "exec", p.name, "sh", "-c", setup, "pod"}
-	if g.program == "mpi.py" {
+	switch {
+	case g.mpi():
 		args = append(args, g.mpirun()...)
-	} else {
+	case len(g.launch) > 0:
+		args = append(append(append(args, python, "-u"), g.launch...), g.pods[0].name+":29400", g.program)
+	default:
 		args = append(args, python, "-u", g.program)
 	}
 	p.cmd = exec.Command("sh", args...)
@@ -291,7 +327,8 @@ func (g *gang) start(p *pod, i int) error {
 	if i == g.victim {
 		p.cmd.Env = append(append(p.cmd.Env, "FAULT="+g.inject), g.ownEnv...)
 	}
-	if g.program == "mpi.py" {
+	p.cmd.Env = append(p.cmd.Env, g.more[i]...)
+	if g.mpi() {
 		p.cmd.Env = append(p.cmd.Env, "FAULT="+g.inject, "FAULT_RANK="+strconv.Itoa(g.victim))
 	}
 	if g.memory > 0 && i == g.victim {
@@ -320,6 +357,9 @@ func (g *gang) start(p *pod, i int) error {
 			p.oom = oomKilled(p.name)
 		}
 		close(p.gone)
+		if g.stopRest && i == g.victim {
+			g.stop()
+		}
 		_ = in.Close() // the reader is done then
 	}()
 	return nil
@@ -348,12 +388,22 @@ func (g *gang) mpirun() []string {
 		if n, ok := strings.CutPrefix(e, "NP="); ok {
 			np, _ = strconv.Atoi(n)
 		}
+		if host, ok := strings.CutPrefix(e, "HOST="); ok {
+			hosts[0] = host
+		}
 	}
-	return []string{"mpirun", "-np", strconv.Itoa(np), "-H", strings.Join(hosts, ","), "-x", "FAULT", "-x", "FAULT_RANK", "--tag-output", python, "-u", "-m", "mpi4py", filepath.Join(g.dir, "mpi.py")}
+	args := []string{"mpirun", "-np", strconv.Itoa(np), "-H", strings.Join(hosts, ","), "-x", "FAULT", "-x", "FAULT_RANK"}
+	if g.program == "mpi.py" {
+		return append(args, "--tag-output", python, "-u", "-m", "mpi4py", filepath.Join(g.dir, "mpi.py"))
+	}
+	if g.tags {
+		args = append(args, "--tag-output")
+	}
+	return append(args, filepath.Join(g.dir, "heat"))
 }
 
 // markers are in the line by which a member of a program shows that it works.
-var markers = map[string]string{"trainer.py": "step 10/", "boost.py": "connected as"}
+var markers = map[string]string{"trainer.py": "step 10/", "boost.py": "connected as", "tune.py": "start of training", "forest.py": "connected as"}
 
 // read stamps lines as the kubelet does.
 func (p *pod) read(out io.Reader) {
@@ -365,7 +415,7 @@ func (p *pod) read(out io.Reader) {
 			p.marker = ""
 		}
 		if line != "" {
-			p.log.WriteString(time.Now().UTC().Format("2006-01-02T15:04:05.000000000Z") + " " + strings.TrimSuffix(line, "\n") + "\n")
+			p.log.WriteString(time.Now().UTC().Add(p.ahead).Format("2006-01-02T15:04:05.000000000Z") + " " + strings.TrimSuffix(line, "\n") + "\n")
 		}
 		if err != nil {
 			return

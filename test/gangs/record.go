@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,17 +36,21 @@ func (g *gang) record(at string) error {
 	l := label{Category: g.category, Also: g.also, Key: g.key, Running: g.running, Source: "a gang that was run by test/gangs"}
 	if g.category != "healthy" && !g.anybody && g.victim >= 0 {
 		l.FirstPod = []string{g.pods[g.victim].name}
-		if g.program == "mpi.py" {
+		if g.mpi() {
 			l.FirstPod = []string{g.pods[0].name, g.pods[min(g.victim+1, len(g.pods)-1)].name}
 		}
 	}
-	if g.program == "mpi.py" && g.victim < 0 && g.category != "healthy" {
+	if g.mpi() && g.victim < 0 && g.category != "healthy" {
 		l.FirstPod = []string{g.pods[0].name}
 	}
 	pods := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}}
 	for _, p := range g.pods {
 		pods.Items = append(pods.Items, g.object(p))
 		text := strings.ReplaceAll(p.log.String(), g.dir, "/workspace")
+		if p == g.pods[max(g.victim, 0)] {
+			text = strings.Join(slices.Collect(strings.Lines(text))[g.headLost:], "")
+			text = text[:len(text)-g.tailCut]
+		}
 		if err := os.WriteFile(filepath.Join(at, "ts", "log-"+p.name+".txt"), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("record: %w", err)
 		}
@@ -81,9 +86,9 @@ func (g *gang) object(p *pod) corev1.Pod {
 		Status: corev1.PodStatus{PodIP: p.ip, StartTime: &created, Phase: corev1.PodRunning},
 	}
 	s := corev1.ContainerStatus{Name: container, Image: "registry.example/train:1"}
-	started := metav1.NewTime(p.started.Truncate(time.Second))
+	started := metav1.NewTime(p.started.Add(p.ahead).Truncate(time.Second))
 	switch {
-	case p.cmd == nil && g.program != "mpi.py": // it was never started
+	case p.cmd == nil && !g.mpi(): // it was never started
 		o.Status.Phase, o.Spec.NodeName, o.Status.PodIP, o.Status.StartTime = corev1.PodPending, "", "", nil
 		return o
 	case p.cmd == nil, g.running, p.ended.Sub(p.started) > longest-time.Second:
@@ -98,7 +103,7 @@ func (g *gang) object(p *pod) corev1.Pod {
 		if p.oom {
 			reason = "OOMKilled"
 		}
-		s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(p.code), Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(p.ended.Truncate(time.Second))}
+		s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(p.code), Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(p.ended.Add(p.ahead).Truncate(time.Second))}
 	}
 	o.Status.ContainerStatuses = []corev1.ContainerStatus{s}
 	return o
