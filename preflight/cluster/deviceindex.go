@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -163,21 +164,23 @@ func (c *deviceClasses) kindOf(slice, device int) int32 {
 // a value of its own there is nothing to find.
 const mostShared = 1024
 
-// attributesOf are the attributes that requests look at, each once, in order.
+// attributesOf are the attributes and capacities that requests look at, each once, in order.
 func attributesOf(requests []DeviceRequest) (out []condition) {
 	for i := range requests {
 		for _, selector := range requests[i].selectors {
 			for _, c := range selector.conditions {
 				if c.attribute != "" {
-					out = append(out, condition{domain: c.domain, attribute: c.attribute, name: c.name})
+					out = append(out, condition{domain: c.domain, attribute: c.attribute, name: c.name, capacity: c.capacity})
 				}
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b condition) int {
-		return cmp.Or(cmp.Compare(a.domain, b.domain), cmp.Compare(a.attribute, b.attribute))
+		return cmp.Or(bit(a.capacity)-bit(b.capacity), cmp.Compare(a.domain, b.domain), cmp.Compare(a.attribute, b.attribute))
 	})
-	return slices.CompactFunc(out, func(a, b condition) bool { return a.domain == b.domain && a.attribute == b.attribute })
+	return slices.CompactFunc(out, func(a, b condition) bool {
+		return a.capacity == b.capacity && a.domain == b.domain && a.attribute == b.attribute
+	})
 }
 
 // classesFor are the classes by some attributes; those that were asked for lately are kept. nil: it costs more
@@ -185,7 +188,7 @@ func attributesOf(requests []DeviceRequest) (out []condition) {
 func (x *deviceIndex) classesFor(attributes []condition, spend func(steps int) bool) *deviceClasses {
 	var key strings.Builder
 	for _, c := range attributes {
-		key.WriteString(c.domain + "\x00" + c.attribute + "\x00")
+		key.WriteString(strconv.Itoa(bit(c.capacity)) + c.domain + "\x00" + c.attribute + "\x00")
 	}
 	for left := (len(x.slices) + x.devices) * (1 + len(attributes)); left > 0; left -= stepsPerDeal {
 		if !spend(min(left, stepsPerDeal)) { // whether they are kept or not: a question has one answer

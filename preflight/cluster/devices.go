@@ -64,10 +64,16 @@ func (slice *resourceSlice) doubted(doubts []string, device int, doubt string) [
 type publishedDevice struct {
 	Name                     string                                `json:"name"`
 	Attributes               map[string]deviceAttribute            `json:"attributes"`
+	Capacity                 map[string]deviceCapacity             `json:"capacity"`
 	ConsumesCounters         []resourcev1.DeviceCounterConsumption `json:"consumesCounters"`
 	BindingConditions        []string                              `json:"bindingConditions"`
 	Taints                   []deviceTaint                         `json:"taints"`
 	AllowMultipleAllocations *bool                                 `json:"allowMultipleAllocations"`
+}
+
+// deviceCapacity is how much a device has of something, as its driver writes it.
+type deviceCapacity struct {
+	Value string `json:"value"`
 }
 
 type deviceTaint struct {

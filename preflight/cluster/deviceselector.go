@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // deviceAttribute is the value of an attribute of a device, of which one field is set
@@ -25,8 +27,8 @@ const (
 
 // deviceSelector is an expression in CEL, as far as it is read: conditions that must all hold.
 //
-// Only two forms of conditions are read, a driver that equals a literal and an attribute that equals one or
-// differs from it: these have one meaning. What else stands there may hold or not; beside a driver that is another it does not matter, for
+// Three forms of conditions are read, a driver that equals a literal, an attribute that equals one or differs from it, and
+// a capacity that is compared with one: these have one meaning. What else stands there may hold or not; beside a driver that is another it does not matter, for
 // CEL's && is false where either side is, whatever the other
 // (https://github.com/google/cel-spec/blob/master/doc/langdef.md#logical-operators).
 type deviceSelector struct {
@@ -34,11 +36,15 @@ type deviceSelector struct {
 	more       bool // there are others
 }
 
-// condition is that the driver, or an attribute of the device, equals a literal; that it differs from it.
+// condition is that the driver, or an attribute of the device, equals a literal; that it differs from it; how a capacity
+// compares with one.
 type condition struct {
 	differs           bool
 	domain, attribute string // both empty: the driver
 	name              string // domain and attribute, as drivers write it
+	capacity          bool   // it is one, and no attribute
+	amount            resource.Quantity
+	is                func(compared int) bool // of the capacity with the amount
 	text              *string
 	number            *int64
 	truth             *bool
@@ -47,7 +53,17 @@ type condition struct {
 var (
 	driverIs    = regexp.MustCompile(`^device\.driver\s*==\s*("[^"'\\]*"|'[^"'\\]*')$`)
 	attributeIs = regexp.MustCompile(`^device\.attributes\[("[^"'\\]*"|'[^"'\\]*')\]\.([A-Za-z_][A-Za-z0-9_]*)\s*(==|!=)\s*("[^"'\\]*"|'[^"'\\]*'|true|false|-?[0-9]{1,18})$`)
+	capacityIs  = regexp.MustCompile(`^device\.capacity\[("[^"'\\]*"|'[^"'\\]*')\]\.([A-Za-z_][A-Za-z0-9_]*)\.(compareTo|isGreaterThan|isLessThan)\(quantity\(("[^"'\\]*"|'[^"'\\]*')\)\)(?:\s*(==|!=|<=|>=|<|>)\s*0)?$`)
 )
+
+// comparisons are what is said of the outcome of compareTo, and the two functions that say as much
+// (https://pkg.go.dev/k8s.io/apiserver/pkg/cel/library#Quantity).
+var comparisons = map[string]func(compared int) bool{
+	"compareTo ==": func(c int) bool { return c == 0 }, "compareTo !=": func(c int) bool { return c != 0 },
+	"compareTo <": func(c int) bool { return c < 0 }, "compareTo <=": func(c int) bool { return c <= 0 },
+	"compareTo >": func(c int) bool { return c > 0 }, "compareTo >=": func(c int) bool { return c >= 0 },
+	"isGreaterThan ": func(c int) bool { return c > 0 }, "isLessThan ": func(c int) bool { return c < 0 },
+}
 
 // readSelector reads an expression; what is not read makes it hold perhaps.
 func readSelector(expression string) (out deviceSelector) {
@@ -64,6 +80,15 @@ func readSelector(expression string) (out deviceSelector) {
 		if m := driverIs.FindStringSubmatch(part); m != nil {
 			out.conditions = append(out.conditions, condition{text: unquoted(m[1])})
 			continue
+		}
+		if m := capacityIs.FindStringSubmatch(part); m != nil {
+			amount, err := resource.ParseQuantity(*unquoted(m[4]))
+			if is := comparisons[m[3]+" "+m[5]]; err == nil && is != nil {
+				c := condition{domain: *unquoted(m[1]), attribute: m[2], capacity: true, amount: amount, is: is}
+				c.name = c.domain + "/" + c.attribute
+				out.conditions = append(out.conditions, c)
+				continue
+			}
 		}
 		m := attributeIs.FindStringSubmatch(part)
 		if m == nil {
@@ -126,6 +151,12 @@ func (c *condition) holds(driver string, d *publishedDevice) answer {
 	switch {
 	case !ok:
 		return perhaps
+	case c.capacity:
+		has, err := resource.ParseQuantity(*a.String)
+		if err != nil {
+			return perhaps
+		}
+		return answerOf(c.is(has.Cmp(c.amount)))
 	case c.text != nil && a.String != nil:
 		return answerOf((*c.text == *a.String) != c.differs)
 	case c.number != nil && a.Int != nil:
@@ -136,8 +167,15 @@ func (c *condition) holds(driver string, d *publishedDevice) answer {
 	return perhaps
 }
 
-// of is the attribute of a device.
+// of is the attribute of a device, or its capacity, as text.
 func (c *condition) of(driver string, d *publishedDevice) (deviceAttribute, bool) {
+	if c.capacity {
+		has, ok := d.Capacity[c.name]
+		if !ok && c.domain == driver { // written without its domain
+			has, ok = d.Capacity[c.attribute]
+		}
+		return deviceAttribute{String: &has.Value}, ok
+	}
 	a, ok := d.Attributes[c.name]
 	if !ok && c.domain == driver { // written without its domain
 		a, ok = d.Attributes[c.attribute]

@@ -3,11 +3,13 @@ package gang
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // Annotations of pods by which Kueue is asked for places that lie near each other
@@ -17,12 +19,14 @@ const (
 	preferredTopology     = "kueue.x-k8s.io/podset-preferred-topology"
 	unconstrainedTopology = "kueue.x-k8s.io/podset-unconstrained-topology"
 	sliceTopology         = "kueue.x-k8s.io/podset-slice-required-topology"
+	sliceSize             = "kueue.x-k8s.io/podset-slice-size"
+	sliceLayers           = "kueue.x-k8s.io/podset-slice-required-topology-constraints"
 	topologyGroup         = "kueue.x-k8s.io/podset-group-name"
 )
 
 // TopologyAnnotations are the annotations by which Kueue is asked for places that lie near each other, on pod templates.
 func TopologyAnnotations() []string {
-	return []string{requiredTopology, preferredTopology, unconstrainedTopology, sliceTopology, topologyGroup}
+	return []string{requiredTopology, preferredTopology, unconstrainedTopology, sliceTopology, sliceLayers, topologyGroup}
 }
 
 // kaiTopology is the label of nodes by one value of which KAI places a whole job
@@ -105,7 +109,7 @@ func (g *Gang) shared() (key string) {
 
 // TopologyRequested says whether pods ask Kueue for places that lie near each other, in whatever way.
 func TopologyRequested(p *job.Pod) bool {
-	return slices.ContainsFunc([]string{requiredTopology, preferredTopology, unconstrainedTopology, sliceTopology}, func(key string) bool {
+	return slices.ContainsFunc([]string{requiredTopology, preferredTopology, unconstrainedTopology, sliceTopology, sliceLayers}, func(key string) bool {
 		_, asked := p.Annotations[key]
 		return asked
 	})
@@ -127,8 +131,11 @@ func (g *Group) tie(named bool) {
 	p := &g.Pod
 	key := p.Annotations[requiredTopology]
 	switch {
+	case p.Annotations[sliceLayers] != "":
+		g.Untied = "the slices of " + g.Name + " lie in domains within domains"
+		return
 	case p.Annotations[sliceTopology] != "":
-		g.Untied = "the slices of " + g.Name + " lie in one " + p.Annotations[sliceTopology] + " each"
+		g.inSlices(p.Annotations[sliceTopology], key, named)
 		return
 	case key == "":
 		return
@@ -137,6 +144,35 @@ func (g *Group) tie(named bool) {
 		return
 	}
 	g.tieTo(key, named)
+}
+
+// slice is the label that stands for the slice of a pod: Kueue writes none, it chooses the nodes of each slice.
+const slice = "kueue.x-k8s.io/podset-slice"
+
+// inSlices keeps each slice of a group in one domain of a label of nodes, and all of them in one of another, where that is
+// asked for, too. Pods of a slice are told from those of others by a label that only the fit knows. A group that has parts
+// of its own, or whose pods no whole number of slices makes, is noted.
+func (g *Group) inSlices(topology, all string, named bool) {
+	p := &g.Pod
+	size, err := strconv.Atoi(p.Annotations[sliceSize])
+	if err != nil || size < 1 || g.Count == 0 || g.Count%size != 0 || g.Count/size > mostParts || g.Parts != nil || g.Along != "" || !named {
+		g.Untied = "the slices of " + g.Name + " lie in one " + topology + " each"
+		return
+	}
+	if all != "" {
+		g.tieTo(all, named)
+	}
+	if !g.near(sliceTopology, topology, nil) {
+		return
+	}
+	terms := g.Pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	selector := terms[len(terms)-1].LabelSelector
+	selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: slice, Operator: metav1.LabelSelectorOpIn, Values: []string{job.Own}}}
+	p.Marks.Varies = append(slices.Clip(p.Marks.Varies), slice)
+	g.Parts = &job.Parts{Label: slice, By: sliceTopology}
+	for i := range g.Count / size {
+		g.Parts.Values = append(g.Parts.Values, g.Name+"-"+strconv.Itoa(i))
+	}
 }
 
 // tieTo keeps the pods of a group in one domain of a label of nodes; where the pods of a job that has no name yet could not
@@ -152,9 +188,16 @@ func (g *Group) tieTo(key string, named bool) {
 	g.near(requiredTopology, key, own)
 }
 
-// near keeps the pods of a group in one domain with pods that have some labels, as an annotation asks.
-func (g *Group) near(by, key string, labels map[string]string) {
+// near keeps the pods of a group in one domain with pods that have some labels, as an annotation asks. A term says so only
+// where it is the only one: of several the scheduler counts pods that all of them select
+// (k8s.io/kubernetes v1.37 pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, podMatchesAllAffinityTerms), and
+// whoever reads the annotation chooses nodes instead. Beside others it is noted, and false.
+func (g *Group) near(by, key string, labels map[string]string) bool {
 	p := &g.Pod
+	if len(podspec.PodAffinity(&p.Spec)) > 0 {
+		g.Untied = "the pods that " + by + " keeps together lie in one " + key
+		return false
+	}
 	g.Near = by
 	affinity := p.Spec.Affinity.DeepCopy()
 	if affinity == nil {
@@ -163,7 +206,7 @@ func (g *Group) near(by, key string, labels map[string]string) {
 	if affinity.PodAffinity == nil {
 		affinity.PodAffinity = &corev1.PodAffinity{}
 	}
-	terms := &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	*terms = append(*terms, corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}})
+	affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
 	p.Spec.Affinity = affinity
+	return true
 }

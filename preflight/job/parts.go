@@ -13,7 +13,7 @@ import (
 type Parts struct {
 	Label         string
 	Values        []string // by part
-	By            string   // the annotation that asks for it
+	By            string   // the annotation that asks for it; empty: rules between the pods do
 	PriorityLabel string   // a label that says the priority of the pods, which keep apart from those of their own; empty: from all
 }
 

@@ -110,6 +110,7 @@ func jobSetPlaces(j *job.Job, all []replicatedJob, asks func(i int) (topology st
 		}
 		p := partsOf(j, jobSetJobKey, jobSetExclusive, all[i].Name+"-", jobs)
 		if !asked || p == nil {
+			j.Roles[i].Parts = jobSetParts(j, &j.Roles[i], all[i].Name, jobs)
 			continue
 		}
 		if j.Roles[i].Parts = p; topologies[i] != "" {
@@ -120,4 +121,34 @@ func jobSetPlaces(j *job.Job, all []replicatedJob, asks func(i int) (topology st
 			m.Varies = slices.DeleteFunc(slices.Clone(m.Varies), func(label string) bool { return label == jobSetJobKey })
 		}
 	}
+}
+
+// jobSetParts are the Jobs of a role whose pods choose their neighbours by a label that those of a Job have in common, in
+// matchLabelKeys; nil: they do not, or too many Jobs are to be told from each other.
+func jobSetParts(j *job.Job, r *job.Role, name string, jobs int) *job.Parts {
+	const index = jobSetPrefix + "job-index"
+	if jobs < 1 || jobs > mostParts {
+		return nil
+	}
+	spec := &r.Pod.Spec
+	var keys []string
+	for _, t := range slices.Concat(podspec.PodAffinity(spec), podspec.AntiAffinity(spec)) {
+		keys = slices.Concat(keys, t.MatchLabelKeys, t.MismatchLabelKeys)
+	}
+	for _, c := range spec.TopologySpreadConstraints {
+		keys = append(keys, c.MatchLabelKeys...)
+	}
+	for _, key := range keys {
+		switch key {
+		case index:
+			p := &job.Parts{Label: index}
+			for i := range jobs {
+				p.Values = append(p.Values, strconv.Itoa(i))
+			}
+			return p
+		case jobSetJobKey:
+			return partsOf(j, jobSetJobKey, "", name+"-", jobs)
+		}
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ func (w *RuleSet) bound() (rule string, everywhere bool) {
 	if rule := w.boundWaiting(); rule != "" {
 		return rule, true
 	}
-	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundDomains, w.boundSpread} {
+	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundDomains, w.boundParts, w.boundSpread} {
 		if rule := find(); rule != "" {
 			return rule, false
 		}

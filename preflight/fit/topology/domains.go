@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
@@ -32,6 +33,58 @@ func (w *RuleSet) boundDomains() string {
 		}
 	}
 	return ""
+}
+
+// boundParts looks for equal parts of a role that lie in one domain each, several in one if need be: a domain takes as many
+// parts as it has room for whole ones. Parts that find room in different places are passed over.
+func (w *RuleSet) boundParts() string {
+	seen := w.set()
+	for at := range w.affinity {
+		first, ok := w.partOf(&w.affinity[at])
+		if !ok || seen.has(first) {
+			continue
+		}
+		k, parts, podSets, alike := w.podSets[first], 0, w.set(), true
+		top, n := w.affinity[at].tops[0], len(w.podSets)
+		rooms, size := w.rooms(top), w.topologies[top].size
+		for other := range w.affinity[at:] {
+			r := &w.affinity[at+other]
+			i, ok := w.partOf(r)
+			if !ok || r.tops[0] != top || w.podSets[i].Name != k.Name || w.podSets[i].Count != k.Count {
+				continue
+			}
+			parts++
+			podSets.add(i)
+			seen.add(i)
+			if alike = alike && w.solver.Cycle.Budget.Spend(1+size/8); !alike {
+				continue
+			}
+			for d := range size {
+				alike = alike && rooms[d*n+i] == rooms[d*n+first]
+			}
+		}
+		whole := int64(0)
+		for d := range size {
+			whole = saturate.Add(whole, rooms[d*n+first]/int64(k.Count))
+		}
+		if alike && whole < int64(parts) {
+			_, who := w.pods(podSets)
+			return fmt.Sprintf("%s are %d sets that must each share %s; at most %d of them find room", who, parts, domainWord(w.topologies[top].key), whole)
+		}
+	}
+	return ""
+}
+
+// partOf is the pod set that a rule keeps in one domain, where it is about a part of a role and nothing else.
+func (w *RuleSet) partOf(r *affinityRule) (podSet int, ok bool) {
+	if !r.open || len(r.tops) != 1 || slices.Contains(r.seeded[0], true) || !r.with.without(r.holders).empty() || !r.holders.without(r.with).empty() {
+		return 0, false
+	}
+	found := 0
+	for i := range r.holders.all() {
+		podSet, found = i, found+1
+	}
+	return podSet, found == 1 && w.podSets[podSet].Count > 0 && w.solver.Gang.Groups[w.podSets[podSet].Groups[0]].Part != nil
 }
 
 // exclusiveSets are pods that each claim a domain of a topology, no two of which may share one.

@@ -100,7 +100,7 @@ func (q *suggester) tryOn(g gang.Gang, cycle *assign.Cycle, what assign.Purpose)
 		return nil, false
 	}
 	steps := assign.MostTrySteps
-	if q.apartBy() != "" { // parts that keep apart cost more, and are fewer than pods
+	if q.inParts() { // parts that keep apart cost more, and are fewer than pods
 		steps *= 4
 	}
 	done := cycle.Budget.Try(steps)
@@ -332,7 +332,7 @@ func (q *suggester) smallerPods() {
 	if each < 2 || each > mostDevices {
 		return
 	}
-	if q.apartBy() != "" {
+	if q.inParts() {
 		q.pass("smaller pods were not tried: parts of the job keep apart")
 		return
 	}

@@ -35,6 +35,11 @@ func (q *suggester) inFewerParts(first, parts int) gang.Gang {
 	})
 }
 
+// inParts says that a role of the job is taken apart.
+func (q *suggester) inParts() bool {
+	return slices.ContainsFunc(q.gang.Groups, func(g gang.Group) bool { return g.Part != nil })
+}
+
 // apartBy is the annotation by which parts of the job keep apart; empty: none do.
 func (q *suggester) apartBy() string {
 	for _, g := range q.gang.Groups {

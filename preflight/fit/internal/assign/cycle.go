@@ -36,6 +36,7 @@ type Cycle struct {
 	nominees     []nominee
 	terms        []cluster.PodTerm // of anti-affinity, equal ones once
 	sameLabels   []int             // by group: the first one whose pods have the same labels
+	partless     string            // a role with a pod that has a node and does not say of which part it is; empty: none
 	strict       bool              // what is not known is taken against the pods
 }
 
@@ -249,6 +250,9 @@ func (cycle *Cycle) countOwn(g gang.Gang) {
 		if at := groupOf(role, pod); at >= 0 {
 			cycle.Own = append(cycle.Own, ownPod{at, p})
 			cycle.stays[p] = true
+			if part := g.Groups[at].Part; part != nil && pod.Labels[part.Label] != part.Value {
+				cycle.partless = role
+			}
 		}
 	}
 	slices.SortFunc(cycle.Own, func(a, b ownPod) int { return a.Record.Compare(b.Record) })

@@ -63,6 +63,11 @@ func (q *Solver) lookPast(k *PodSet) {
 		}
 		q.Inform("%s waits for the scheduling gates %s to be lifted", k.Name, strings.Join(names, ", "))
 	}
+	if q.Cycle.partless == k.Name {
+		why := fmt.Sprintf("pods of %s have nodes, and which of its parts they are of is not known", k.Name)
+		q.DoubtYes(why)
+		q.FlipsNo = append(q.FlipsNo, why)
+	}
 	hows := []string{q.Gang.Untied}
 	for _, at := range k.Groups {
 		hows = append(hows, q.Gang.Groups[at].Untied)
