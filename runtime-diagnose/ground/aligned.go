@@ -62,6 +62,9 @@ func (l lineRead) has(part []string) bool {
 	return true
 }
 
+// sentenceMark ends a sentence or a clause of a line.
+var sentenceMark = lazy.MustCompile(`([.;])\s+`)
+
 // counting says whether a word is a number, or stands for one; a time is none.
 func counting(w string) bool {
 	return unicode.IsDigit(rune(w[0])) && !strings.Contains(w, ":") || notFinite[w]
@@ -79,7 +82,7 @@ func (g *grounds) linesOf(id evidence.ID) []lineRead {
 		if at := item.Told().UTC(); !at.IsZero() {
 			of[at.Format("15:04")], of[at.Format("15:04:05")] = true, true
 		}
-		for said := range strings.Lines(strings.ReplaceAll(item.Text, "; ", ";\n") + "\n" + restated(item.Text) + timesOf(item)) {
+		for said := range strings.Lines(sentenceMark.ReplaceAllString(item.Text, "$1\n") + "\n" + restated(item.Text) + timesOf(item)) {
 			out = append(out, lineRead{inLine(said), of, said})
 		}
 		g.lines[id] = out
@@ -114,10 +117,11 @@ func (g *grounds) asRead(c *claim, workedOut bool) bool {
 			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
 		})
 		signs := slices.DeleteFunc(hanSigns(part), func(sign *lazy.Regexp) bool { return !sign.MatchString(c.texts) })
-		at := slices.IndexFunc(lines, func(l lineRead) bool {
+		bears := func(l lineRead) bool {
 			return l.has(said) && !slices.ContainsFunc(signs, func(sign *lazy.Regexp) bool { return !sign.MatchString(l.text) })
-		})
-		if at < 0 {
+		}
+		at := slices.IndexFunc(lines, bears)
+		if at < 0 || slices.ContainsFunc(lines, func(l lineRead) bool { return bears(l) && !g.sameLayers(part, l.text) }) {
 			return false
 		}
 		told = told || slices.ContainsFunc(said, func(w string) bool { return !lines[at].of[w] })

@@ -147,7 +147,7 @@ func byIts(verb, plain, support string) bool {
 var (
 	nth   = lazy.MustCompile(`第\s*(\d+(?:\.\d+)?)\s*步|(\d+(?:\.\d+)?)\s*号进程`)
 	nthOf = []struct{ said, called *lazy.Regexp }{
-		{lazy.MustCompile(`(?i)第\s*(\d+)\s*(?:轮|(?:个\s*)?epoch)`), lazy.MustCompile(`(?i)epoch[\s:=#\["-]*(\d+)`)},
+		{lazy.MustCompile(`(?i)第\s*(\d+)(?:/\d+)?\s*(?:轮|(?:个\s*)?epoch)`), lazy.MustCompile(`(?i)epoch[\s:=#\["-]*(\d+)`)},
 		{lazy.MustCompile(`第\s*(\d+)\s*行`), lazy.MustCompile(`(?i)(?:lines?\s+|\.\w{1,4}:)(\d+)`)},
 	}
 )

@@ -11,10 +11,27 @@ import (
 
 // hanNeutral are the words with which an explanation in Chinese is written, and which say nothing of their own.
 var hanNeutral = strings.Fields(`的 了 在 上 中 下 里 内 外 处 和 与 及 并 且 或 而 但 是 为 即 把 将 被 由 从 向 到 至 对 于 以 其 该 此 这 那 它 之 后 前 时 当 也 还 又 再 仅 只 已 已经 曾 正在 随后 之后 之前 然后 接着 最后 首先 最终 因此 所以 因为 由于 因 导致 使得 使 引起 引发 造成 从而 于是 同时 期间 过程 过程中 其中
-第 号 个 台 次 步 行 层 轮 条 种 份 约 共 大约 左右 进程 节点 任务 作业 训练 程序 容器 主节点 工作节点 工作进程 子进程 组 成员 秩 日志 事件 消息 信息 显示 表明 说明 报告 报错 记录 指出 提到 提示 写道 出错 错误 故障 失败 异常 崩溃 退出 结束 终止 停止 中止 中断 发生 出现 遇到 收到 抛出 触发 报 出 码 代码 退出码 状态 状态码 原因 根本原因 结果 后果 问题 情况 尝试 试图 请求 需要 要求 想要 开始 进行 运行 执行 处理 使用 变为 变成 成为 称 叫 名为 位于 来自 属于 根据 证据 可见 可能 其他 任何 另 另外 另一 一个 两个 几个 多个 秒 分钟 小时 毫秒 字节 总 总共 只有 仅有 有 无 没有 没 不 未 未能 无法 不能 不足 不够 缺少 缺失 都 均 全部 所有 每个 一切 从未 自己 自身 本身 因而 以及 等 等待 等到 之间 当时 时间 值 数值 大小 数量 较 更 过 得 去 来 给 让 即使 如果 则 会 能 可 可以 应 而言 关于 有关 相关 方面 部分 其余`)
+第 号 个 台 次 步 行 层 轮 条 种 份 约 共 大约 左右 进程 节点 任务 作业 训练 程序 容器 主节点 工作节点 工作进程 子进程 组 成员 秩 日志 事件 消息 信息 显示 表明 说明 报告 报错 记录 指出 提到 提示 写道 出错 错误 故障 异常 发生 出现 遇到 收到 抛出 触发 报 出 码 代码 退出码 状态 状态码 原因 根本原因 结果 后果 问题 情况 尝试 试图 请求 需要 要求 想要 开始 进行 执行 处理 使用 变为 变成 成为 称 叫 名为 位于 来自 属于 根据 证据 可见 可能 其他 任何 另 另外 另一 一个 两个 几个 多个 秒 分钟 小时 毫秒 字节 总 总共 只有 仅有 有 无 没有 没 不 未 未能 无法 不能 不足 不够 都 均 全部 所有 每个 一切 从未 自己 自身 本身 因而 以及 之间 当时 时间 值 数值 大小 数量 较 更 过 得 去 来 给 让 即使 如果 则 会 应 而言 关于 有关 相关 方面 部分 其余`)
+
+// What became of something, what it does and what it can do or will is said in few words, of which each has many in evidence.
+const (
+	ofEnded   = `\bexit|\bend(?:s|ed)\b|terminat|kill|stop|abort|fail|err|exception|complet|finish|oom|evict|preempt|delet|signal|crash|shut|broke|clos|refus|denied|reject|cannot|not |\bno\b|lost|segv|core dump|panic|time[ds]?[ -]?out|mismatch`
+	ofRunning = `\brunning|\bran\b|\bsteps?\b|\bepoch|\biter|\bstarted|\bexec|it/s`
+	ofWaiting = `wait|pending|time[ds]?[ -]?out|barrier|join|stuck|hang|hung|rendezvous|deadline|gate|schedul|retry`
+	ofAble    = `\b(?:can|could|able to|success\w*|succeed\w*|allow\w*)\b`
+	ofWill    = `\bwill\b|\babout to\b`
+)
 
 // hanWords are words that say something, and what stands in evidence that supports them.
 var hanWords = hanTable([][2]string{
+	{"退出", ofEnded}, {"结束", ofEnded}, {"终止", ofEnded}, {"停止", ofEnded}, {"中止", ofEnded}, {"中断", ofEnded}, {"崩溃", ofEnded}, {"失败", ofEnded},
+	{"缺少", `\bno\b|\bnot |missing|lack|absent|without|insufficient`},
+	{"缺失", `\bno\b|\bnot |missing|lack|absent`},
+	{"运行", ofRunning},
+	{"运行时", `runtime`},
+	{"等待", ofWaiting}, {"等", ofWaiting}, {"等到", ofWaiting},
+	{"可以", ofAble}, {"能够", ofAble}, {"能", ofAble}, {"可", ofAble},
+	{"即将", ofWill}, {"将会", ofWill}, {"将要", ofWill},
 	{"显存", `(?:cuda|gpu|hbm|hip|npu|device).*memory|memory.*(?:cuda|gpu)|outofmemory`},
 	{"内存", `memory|oom|\bram\b`},
 	{"溢出", `overflow|out of memory|oom`},
@@ -153,7 +170,7 @@ var hanWords = hanTable([][2]string{
 	{"删除", `delet|remov`},
 	{"更新", `updat`},
 	{"权重", `weight|state_dict|checkpoint`},
-	{"启动", `start|launch|spawn`},
+	{"启动", `\bstart|\blaunch(?:ed|ing|es)\b|spawn`},
 	{"初始化", `init`},
 	{"监听", `listen`},
 	{"总线", `\bbus\b`},

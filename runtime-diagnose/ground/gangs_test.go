@@ -214,3 +214,8 @@ func TestEvaluationTwentiethStrangers(t *testing.T) {
 func TestEvaluationTwentyFirstStrangers(t *testing.T) {
 	judgeStyled(t, "twenty-first strangers", scenariosOf(t, "strangers_twentyfirst"), 6)
 }
+
+// The same of a twenty-second, of public messages that no other has, more than four in ten of it in Chinese, written and labelled before any rule was read or changed.
+func TestEvaluationTwentySecondStrangers(t *testing.T) {
+	judgeStyled(t, "twenty-second strangers", scenariosOf(t, "strangers_twentysecond"))
+}

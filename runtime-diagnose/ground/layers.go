@@ -117,6 +117,54 @@ func (g *grounds) subjectIn(line string, told []string) layer {
 	return noLayer
 }
 
+// hanNodes and hanUnits are a node, and what runs on one, in Chinese; hanMemory is that of a node.
+var (
+	hanNodes  = lazy.MustCompile(`(?:^|[^主作])(?:节点|主机|机器)`)
+	hanUnits  = lazy.MustCompile(`容器|进程`)
+	hanMemory = lazy.MustCompile(`内存`)
+	// ofNodesMemory is what a line has that tells of it.
+	ofNodesMemory = lazy.MustCompile(`(?i)\b(?:ram|oomkill\w*|cgroups?|hosts?|nodes?|containers?|system)\b`)
+)
+
+// sameLayers says whether a part of a claim speaks of a node where a line does, and of what runs on one where it does: of what both call by its name
+// is told elsewhere.
+func (g *grounds) sameLayers(part, line string) bool {
+	node, unit := nodeNoun.MatchString(line), unitNoun.MatchString(line)
+	if hanMemory.MatchString(part) && !graphics.MatchString(part) && graphics.MatchString(line) && !ofNodesMemory.MatchString(line) {
+		return false
+	}
+	if node == unit {
+		return true
+	}
+	part = g.withoutNames(g.withoutKinds(part))
+	if node {
+		return !unitNoun.MatchString(part) && !hanUnits.MatchString(part)
+	}
+	return !nodeNoun.MatchString(part) && !hanNodes.MatchString(part)
+}
+
+// nodeNoun is a node that a text speaks of, and unitNoun what runs on one.
+var (
+	nodeNoun = lazy.MustCompile(`(?i)\b(?:nodes?|hosts?|machines?)\b`)
+	unitNoun = lazy.MustCompile(`(?i)\b(?:pods?|containers?|process(?:es)?)\b`)
+)
+
+// withoutKinds is a part of a claim without the names in it, and the words for what these are.
+func (g *grounds) withoutKinds(part string) string {
+	for _, of := range []*lazy.Regexp{kindBefore, kindBehind} {
+		part = of.ReplaceAllStringFunc(part, func(m string) string {
+			if strings.ContainsFunc(m, func(r rune) bool { return r < 0x80 }) && slices.ContainsFunc(strings.Fields(m), func(w string) bool {
+				w = strings.TrimRight(w, ".")
+				return w != "" && g.isNode(w) || g.isContainer(w) || slices.Contains(g.members, w)
+			}) {
+				return " "
+			}
+			return m
+		})
+	}
+	return part
+}
+
 // ofAnother says whether a line says of something that a claim does not name what the claim says its subject to be: an address that is in use makes
 // no pod so.
 func ofAnother(line, said string, told []string, body string) bool {

@@ -338,6 +338,15 @@ func (g *grounds) namedIn(plain string) (names [][]int) {
 	return names
 }
 
+// ofOtherSubject says whether a claim is about a member, by its first word, that wrote nothing of what it cites, where others did.
+func (g *grounds) ofOtherSubject(c *claim) bool {
+	named := g.namedIn(c.plain)
+	return len(named) > 0 && strings.TrimSpace(c.plain[:named[0][0]]) == "" && !slices.ContainsFunc(c.cites, func(id evidence.ID) bool {
+		pod := g.items[id].Source.Pod
+		return pod == "" || pod == c.plain[named[0][0]:named[0][1]]
+	})
+}
+
 // absent is a word by which a member is said not to be there.
 var absent = lazy.MustCompile(`(?i)\b(?:missing|absent|nobody|none|never|nowhere|lack(?:s|ing)?|no (?:pod|process|member|worker|one))\b|缺少|没有`)
 

@@ -35,6 +35,10 @@ var outcomes = []struct{ said, told *lazy.Regexp }{
 		lazy.MustCompile(`(?i)finish|complet|succe|\bdone\b|\bended\b|code[ :=]{0,2}0\b|saved|passed`),
 	},
 	{
+		lazy.MustCompile(`(?i)\brunning\b`),
+		lazy.MustCompile(`(?i)\brunning|\bran\b|\bstarted|\blow\b|out of`),
+	},
+	{
 		lazy.MustCompile(`(?i)\b(?:start(?:s|ed)|resumed)\b`),
 		lazy.MustCompile(`(?i)start|beg[aiu]n|running|launch|spawn|resum|created|initiali|step \d|epoch \d|ready`),
 	},

@@ -97,6 +97,30 @@ func containerOf(item evidence.Item) string {
 	return name
 }
 
+// kindBefore is the word for what something is with the name behind it.
+var kindBefore = lazy.MustCompile(`(?i)(?:\b(nodes?|hosts?|machines?|servers?|pods?|containers?)|(节点|主机|机器|容器))\s*([\w.-]+)`)
+
+// kindBehind is a name with the word for what it is.
+var kindBehind = lazy.MustCompile(`(?i)([\w.-]+)\s*(?:\b(nodes?|hosts?|pods?|containers?)\b|(节点|主机|容器))`)
+
+// calledOtherwise says whether a claim calls by its name a node, a pod or a container what is another of these.
+func (g *grounds) calledOtherwise(plain string) bool {
+	named := kindBefore.FindAllStringSubmatch(plain, -1)
+	for _, m := range kindBehind.FindAllStringSubmatch(plain, -1) {
+		named = append(named, []string{m[0], m[2], m[3], m[1]})
+	}
+	return slices.ContainsFunc(named, func(m []string) bool {
+		name, of := strings.TrimRight(m[3], "."), runs
+		if layerOf[strings.ToLower(m[1])] == ofNode || m[2] != "" && m[2] != "容器" {
+			of = ofNode
+		}
+		container := strings.HasPrefix(strings.ToLower(m[1]), "container") || m[2] == "容器"
+		node, other := g.isNode(name), g.isContainer(name)
+		pod := slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return i.Source.Pod == name })
+		return name != "" && (node || pod || other) && !(of == ofNode && node) && !(of == runs && !container && pod) && !(container && other)
+	})
+}
+
 // addressOfRole is what members are told to find one of a role by, and no member.
 var addressOfRole = lazy.MustCompile(`(?i)\bthe (?:master|launcher|chief)(?:'s)? (?:address|port|host ?name|name|URL|endpoint)\b`)
 

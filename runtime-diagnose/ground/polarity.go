@@ -153,7 +153,7 @@ func deniedThere(plain, support string, firmly bool) bool {
 			end, next = from+m[0], from+m[0]+len("and ")
 		}
 		clause := plain[from:end]
-		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && (unreadHanIn(clause, rest) && !unreadHan(clause, support) || affirms(clause, so, not, first, firmly)) {
+		if unsaid(clause, turned) || !denies(clause) && !underway.MatchString(clause) && !hedged.MatchString(clause) && ((!firmly || strings.Contains(clause, "已")) && unreadHanIn(clause, rest) && !unreadHan(clause, support) || affirms(clause, so, not, first, firmly)) {
 			return true
 		}
 		from = next
@@ -267,7 +267,7 @@ var predicates = lazy.MustCompile(`(?i)^(?:found|finds|saved|stored|written|wrot
 
 // unreadHanIn says whether a clause in Chinese says to be so what only the denied part of its evidence holds.
 func unreadHanIn(clause, rest string) bool {
-	return strings.IndexFunc(clause, func(r rune) bool { return unicode.Is(unicode.Han, r) }) >= 0 && strings.Contains(clause, "已") && unreadHan(clause, rest)
+	return han(clause) && unreadHan(clause, rest)
 }
 
 // cutShort says whether a quotation leaves out the "not" before it, in every line that holds it, and what is said around

@@ -50,7 +50,7 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 	}
 	so, not := affirmed(texts)
 	there := lineBreath.Split(texts, -1)
-	turned = notOfHan(plain, so, not)
+	turned = notOfHan(plain, so, not) || hanDoubled.MatchString(plain) || hanUntold.MatchString(plain)
 	for _, said := range breath.Split(indexed.ReplaceAllString(members.ReplaceAllString(nth.ReplaceAllString(plain, " "), " "), " "), -1) {
 		var has []string
 		for at := 0; at < len(said); {
@@ -71,6 +71,12 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 	}
 	return miscounted, turned
 }
+
+// hanDoubled is a "not" in Chinese of a lack, and hanUntold one of what was told.
+var (
+	hanDoubled = lazy.MustCompile(`(?:没有|并未|没|未)(?:被)?(?:缺|不|无法|未|拒绝|丢失|损坏|失败|超时|耗尽|崩溃|断开|中断)`)
+	hanUntold  = lazy.MustCompile(`(?:没有|并未|没|未)(?:报告|报出|记录|显示|指出|提到|写出)`)
+)
 
 // hanNot is a "not" in Chinese of what was done, up to what it was done with: the words between them say nothing of their own.
 var hanNot = lazy.MustCompile(`(?:没有|并未|没能|未曾|从未|未|没)((?:\p{Han}|\s)*)([A-Za-z][\w.]*)?`)

@@ -14,7 +14,9 @@ var (
 	// noneElse says that something is so of nothing else.
 	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single|own|itself|themselves)\b|只有|唯一|仅`)
 	// sequence says what came before what.
-	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still|already)\b|先|之前|之后|然后|随后|首先`)
+	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|last|latest|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still|already|no longer|(?:will|would|shall|about to|going to)(?: [a-z]+)?)\b|先|之前|之后|然后|随后|首先|此前|以前|仍|尚未|将[会要被再]`)
+	// ableTo says what somebody can do.
+	ableTo = lazy.MustCompile(`(?i)\b(?:can|could|able to)\b`)
 	// compared are words by which something is said to be more or less than something else.
 	compared = lazy.MustCompile(`(?i)\b(?:(?:more|fewer|less) [a-z]{3,}s|larger|smaller|greater|higher|lower|longer|shorter|within|below|above|beyond|at least|at most|plenty|than)\b|超过|少于|多于|以内`)
 	// causal are words by which one thing is said to be why another is.
@@ -44,6 +46,9 @@ func (g *grounds) loosely(c *claim) Reason {
 				return Word
 			}
 		}
+	}
+	if m := ableTo.FindString(rest); m != "" && !negation.MatchString(c.body) && !strings.Contains(strings.ToLower(notDenied(c.texts)), strings.ToLower(m)) {
+		return Word
 	}
 	if g.ofRoot(c.cites) && saysWithout(c.body, g.Says) {
 		return Word // the rules say that they have not seen it
