@@ -12,6 +12,7 @@ import (
 	"runtime/metrics"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,10 +46,11 @@ type boundedTransport struct {
 	now    func() uint64 // what objects take
 	begins time.Duration
 	pages  *pages
+	silent *atomic.Bool // it did not begin the last answer in time
 }
 
 func newBoundedTransport(next http.RoundTripper) http.RoundTripper {
-	return boundedTransport{next, mostAnswer, mostHeld, heldNow, answersWithin, &pages{most: mostPages}}
+	return boundedTransport{next, mostAnswer, mostHeld, heldNow, answersWithin, &pages{most: mostPages}, &atomic.Bool{}}
 }
 
 // pages counts those of the lists that are being read.
@@ -106,15 +108,21 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.next.RoundTrip(r)
 	}
 	ctx, stop := context.WithTimeout(r.Context(), endsWithin)
-	late := time.AfterFunc(t.begins, stop)
+	begins := t.begins
+	if t.silent.Load() { // a command may have dozens of questions
+		begins = min(begins, AnswersWithin)
+	}
+	late := time.AfterFunc(begins, stop)
 	resp, err := t.next.RoundTrip(r.WithContext(ctx))
 	switch inTime := late.Stop(); {
 	case err != nil && !inTime && r.Context().Err() == nil:
-		return nil, fmt.Errorf("no answer to %s in %s: %w", r.URL.Path, t.begins, context.DeadlineExceeded)
+		t.silent.Store(true)
+		return nil, fmt.Errorf("no answer to %s in %s: %w", r.URL.Path, begins, context.DeadlineExceeded)
 	case err != nil:
 		stop()
 		return nil, err
 	}
+	t.silent.Store(false)
 	if goesOn && resp.StatusCode == http.StatusGone {
 		t.pages.expired(list)
 	}

@@ -8,8 +8,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 type answering string
@@ -36,7 +40,7 @@ func TestAnswersAndListsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := boundedTransport{answering(tc.answer), 8, tc.held, heldNow, time.Minute, &pages{most: 9}}.RoundTrip(r)
+		resp, err := boundedTransport{answering(tc.answer), 8, tc.held, heldNow, time.Minute, &pages{most: 9}, &atomic.Bool{}}.RoundTrip(r)
 		var text []byte
 		if err == nil {
 			text, err = io.ReadAll(resp.Body)
@@ -120,7 +124,7 @@ func TestAServerThatSaysNothingIsGivenUp(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer silent.Close()
-	of := boundedTransport{http.DefaultTransport, 8, 1 << 40, heldNow, time.Nanosecond, &pages{most: 9}}
+	of := boundedTransport{http.DefaultTransport, 8, 1 << 40, heldNow, time.Nanosecond, &pages{most: 9}, &atomic.Bool{}}
 	for path, gives := range map[string]bool{"/api/v1/nodes": true, "/api/v1/nodes?watch=true": false} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, silent.URL+path, nil)
 		if err != nil {
@@ -158,4 +162,44 @@ type refusing string
 
 func (r refusing) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(r)))}, nil
+}
+
+// Where a server says nothing, the first question waits long, and each that follows is not worth as much; one that is answered is
+// waited for anew.
+func TestAServerThatWasSilentIsNotWaitedForEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := false
+		of := newBoundedTransport(waiting(func(ctx context.Context) error {
+			if answers {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}))
+		ask := func() time.Duration {
+			began := time.Now()
+			resp, err := of.RoundTrip(httptest.NewRequest(http.MethodGet, "http://cluster/api/v1/nodes", nil))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			return time.Since(began)
+		}
+		got := []time.Duration{ask(), ask(), ask()}
+		answers = true
+		got = append(got, ask())
+		answers = false
+		got = append(got, ask())
+		if diff := cmp.Diff([]time.Duration{answersWithin, AnswersWithin, AnswersWithin, 0, answersWithin}, got); diff != "" {
+			t.Errorf("each is waited for (-want +got):\n%s", diff)
+		}
+	})
+}
+
+type waiting func(context.Context) error
+
+func (f waiting) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := f(r.Context()); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 }
