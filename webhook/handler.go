@@ -226,7 +226,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 	}
 
 	defer h.inTurn(ctx, req, arrived)()
-	first, g := stage(ctx, h, h.ruling, req, arrived, h.o.PolicyDeadline+reading(req), traced(h, "read", func(ctx context.Context) begun { return h.begin(ctx, req, ask) }))
+	first, g := stage(ctx, h, seat{h.ruling, req, arrived, h.o.PolicyDeadline + reading(req)}, traced(h, "read", func(ctx context.Context) begun { return h.begin(ctx, req, ask) }))
 	switch {
 	case g != nil:
 		return h.unasked(ask, *g)
@@ -237,11 +237,11 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 	if why := needless(report); why != "" {
 		return answer{silent: why} // nothing was looked at: its state is not known to be reviewed
 	}
-	checked, g := stage(ctx, h, h.working, req, arrived, h.o.Deadline, traced(h, "check", first.review.Check))
+	checked, g := stage(ctx, h, seat{h.working, req, arrived, h.o.Deadline}, traced(h, "check", first.review.Check))
 	if g != nil {
 		return reported(first.review.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g).uncheck()
 	}
-	concluded, g := stage(ctx, h, h.ruling, req, arrived, h.o.PolicyDeadline, traced(h, "conclude", checked.Conclude))
+	concluded, g := stage(ctx, h, seat{h.ruling, req, arrived, h.o.PolicyDeadline}, traced(h, "conclude", checked.Conclude))
 	if g != nil {
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
@@ -265,12 +265,20 @@ func (h *Handler) mayListNodes(ctx context.Context, req admission.Request) bool 
 	return h.o.MayListNodes(ctx, req.UserInfo)
 }
 
-// stage runs one stage of a review in a goroutine of its own, once there is a place, and waits for
-// it. Its time begins when it has the place: that others had theirs before is no fault of the job. The gap says why it did not
+// seat is what a stage of a review waits for, and how long it may take once it has it.
+type seat struct {
+	among   *semaphore
+	req     admission.Request
+	arrived time.Time
+	limit   time.Duration
+}
+
+// stage runs one stage of a review in a goroutine of its own, once it has its seat, and waits for
+// it. Its time begins then: that others had theirs before is no fault of the job. The gap says why it did not
 // come to an end.
-func stage[T any](parent context.Context, h *Handler, p *semaphore, req admission.Request, arrived time.Time, limit time.Duration, do func(context.Context) T) (T, *gap) {
+func stage[T any](parent context.Context, h *Handler, s seat, do func(context.Context) T) (T, *gap) {
 	var none T
-	leave, why := place(parent, p, req, req.Namespace, arrived, limit)
+	leave, why := s.take(parent, s.req.Namespace)
 	if leave == nil {
 		return none, &gap{reasonBusy, why}
 	}
@@ -279,15 +287,15 @@ func stage[T any](parent context.Context, h *Handler, p *semaphore, req admissio
 		gap   *gap
 	}
 	done := make(chan outcome, 1) // buffered: an abandoned stage must be able to end
-	over := time.NewTimer(limit)
+	over := time.NewTimer(s.limit)
 	defer over.Stop()
-	soft, stop := context.WithTimeout(parent, min(limit, time.Until(deadline(parent)))*4/5)
+	soft, stop := context.WithTimeout(parent, min(s.limit, time.Until(deadline(parent)))*4/5)
 	keep := hold(parent)
 	h.workers.run(func() {
 		var out outcome
 		defer func() {
 			if v := recover(); v != nil {
-				h.log(req, v)
+				h.log(s.req, v)
 				out.gap = &gap{reasonPanic, fmt.Sprintf("the review panicked: %v", v)}
 			}
 			stop()
@@ -306,18 +314,18 @@ func stage[T any](parent context.Context, h *Handler, p *semaphore, req admissio
 	if errors.Is(parent.Err(), context.Canceled) {
 		return none, &gap{reasonDeadline, "the API server went away before the review ended"}
 	}
-	return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(limit, patience))}
+	return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", min(s.limit, patience))}
 }
 
-// place waits for a seat. A heavy request waits no longer than its stage may take: while it waits it holds room that all share,
+// take waits for the seat. A heavy request waits no longer than its stage may take: while it waits it holds room that all share,
 // and whoever sends many slow ones would have that of everybody.
-func place(ctx context.Context, p *semaphore, req admission.Request, in string, arrived time.Time, limit time.Duration) (leave func(), why string) {
-	if len(req.Object.Raw)+len(req.OldObject.Raw) > light {
+func (s seat) take(ctx context.Context, in string) (leave func(), why string) {
+	if len(s.req.Object.Raw)+len(s.req.OldObject.Raw) > light {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
+		ctx, cancel = context.WithTimeout(ctx, s.limit)
 		defer cancel()
 	}
-	return p.acquire(ctx, req.UserInfo.Username, in, arrived, 2*limit) // those that take all their time move, too
+	return s.among.acquire(ctx, s.req.UserInfo.Username, in, s.arrived, 2*s.limit) // those that take all their time move, too
 }
 
 // inTurn waits while many reviews of the same author have begun: what was begun is ended first. Else all jobs of a burst are decoded
@@ -329,7 +337,7 @@ func (h *Handler) inTurn(ctx context.Context, req admission.Request, arrived tim
 	if leave == nil {
 		ctx, cancel := context.WithDeadline(ctx, arrived.Add(patience/2))
 		defer cancel()
-		leave, _ = place(ctx, h.begun, req, author, arrived, h.o.PolicyDeadline)
+		leave, _ = seat{h.begun, req, arrived, h.o.PolicyDeadline}.take(ctx, author)
 	}
 	if leave == nil {
 		return func() {}

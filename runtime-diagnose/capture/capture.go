@@ -347,7 +347,7 @@ func (k *Keeper) read(ctx context.Context, t task) (text []byte, final bool) {
 	if t.shallow {
 		limits.HeadBytes, limits.TailBytes, limits.TailLines = shallowHead, shallowTail, shallowMost
 	}
-	text, err := collect.ReadLog(one, k.Kube, t.namespace, t.pod, t.record.Container, t.previous, limits)
+	text, err := collect.ReadLog(one, k.Kube, collect.LogRef{Namespace: t.namespace, Pod: t.pod, Container: t.record.Container, Previous: t.previous}, limits)
 	if err != nil && len(text) == 0 {
 		k.Log.V(1).Info("log cannot be read", "namespace", t.namespace, "pod", t.pod, "container", t.record.Container, "error", err.Error())
 		return nil, apierrors.IsNotFound(err) || apierrors.IsBadRequest(err)

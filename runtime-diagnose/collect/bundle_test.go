@@ -55,9 +55,9 @@ func savedCase(t *testing.T) diagnose.Case {
 		Events:  []corev1.Event{{ObjectMeta: metav1.ObjectMeta{Name: "e", Namespace: "ml"}, Message: "cloned https://me:hunter2secret@git.example/x", Count: 3}},
 		Objects: []*unstructured.Unstructured{object("batch/v1", "Job", "between", "j", nil, nil)},
 		Logs: []diagnose.Log{
-			Log(evidence.Source{Pod: "train-master-0", Container: "pytorch", Role: "Master", Rank: 0, Attempt: 1}, []byte("before\n")),
-			Log(evidence.Source{Pod: "train-master-0", Container: "pytorch", Role: "Master", Rank: 0}, []byte("token hf_abcdefghijklmnopqrstuvwx\nCUDA out of memory\n")),
-			Log(evidence.Source{File: "../../etc/passwd", Rank: -1}, []byte("bare\n")),
+			inMemory(evidence.Source{Pod: "train-master-0", Container: "pytorch", Role: "Master", Rank: 0, Attempt: 1}, []byte("before\n")),
+			inMemory(evidence.Source{Pod: "train-master-0", Container: "pytorch", Role: "Master", Rank: 0}, []byte("token hf_abcdefghijklmnopqrstuvwx\nCUDA out of memory\n")),
+			inMemory(evidence.Source{File: "../../etc/passwd", Rank: -1}, []byte("bare\n")),
 			{Source: evidence.Source{Pod: "p", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, errors.New("gone") }},
 		},
 	}
@@ -313,4 +313,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, ix, jobText, pods []byte) {
 		_, _ = (&contents{objects: map[string][]byte{indexFile: ix, "job.yaml": jobText, "pods.yaml": pods, "objects.yaml": pods}}).parse()
 	})
+}
+
+func inMemory(source evidence.Source, text []byte) diagnose.Log {
+	return diagnose.Log{Source: source, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }

@@ -33,6 +33,8 @@ type wanted struct {
 	life      int32 // the container's restartCount while it ran
 }
 
+func (w wanted) log() LogRef { return LogRef{w.pod.Namespace, w.pod.Name, w.container, w.previous} }
+
 func (w wanted) key() keep.Key {
 	return keep.Key{Pod: w.pod.UID, Container: w.container, Restart: w.life}
 }
@@ -138,7 +140,7 @@ func (r *reading) whole(ctx context.Context, w wanted, memory *memoryBudget) (he
 		return heldLog{}, err
 	}
 	defer done()
-	text, err := ReadLog(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
+	text, err := ReadLog(ctx, r.Kube, w.log(), r.limits)
 	return memory.hold(ctx, text), err
 }
 
@@ -150,7 +152,7 @@ const (
 )
 
 func (r *reading) end(ctx context.Context, w wanted) ([]byte, error) {
-	get := getter(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous)
+	get := getter(ctx, r.Kube, w.log())
 	end, _, err := readTail(get, Limits{TailLines: endLines, TailBytes: endBytes}, endMost)
 	return end, err
 }
@@ -181,13 +183,6 @@ func places(of []bool, n int) []int {
 		}
 	}
 	return out
-}
-
-// Log is a log in memory.
-func Log(source evidence.Source, text []byte) diagnose.Log {
-	return diagnose.Log{Source: source, Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(text)), nil
-	}}
 }
 
 func (r *reading) sourceOf(w wanted) evidence.Source {
@@ -287,11 +282,17 @@ func logsOf(p *corev1.Pod) []wanted {
 	return out
 }
 
+// LogRef names the log of a container.
+type LogRef struct {
+	Namespace, Pod, Container string
+	Previous                  bool // of its life before
+}
+
 // ReadLog reads the head and the tail of one log, each line with its time. Where they do not
 // meet, a line says so. What was read before an error is returned beside it.
-func ReadLog(ctx context.Context, kube kubernetes.Interface, namespace, pod, container string, previous bool, limits Limits) ([]byte, error) {
+func ReadLog(ctx context.Context, kube kubernetes.Interface, of LogRef, limits Limits) ([]byte, error) {
 	limits = limits.withDefaults()
-	get := getter(ctx, kube, namespace, pod, container, previous)
+	get := getter(ctx, kube, of)
 	tail, whole, err := readTail(get, limits, longestTail) // most logs are no longer
 	if err != nil || whole {
 		return tail, err
@@ -304,10 +305,10 @@ func ReadLog(ctx context.Context, kube kubernetes.Interface, namespace, pod, con
 }
 
 // getter asks for a part of a log.
-func getter(ctx context.Context, kube kubernetes.Interface, namespace, pod, container string, previous bool) func(corev1.PodLogOptions) (io.ReadCloser, error) {
+func getter(ctx context.Context, kube kubernetes.Interface, of LogRef) func(corev1.PodLogOptions) (io.ReadCloser, error) {
 	return func(options corev1.PodLogOptions) (io.ReadCloser, error) {
-		options.Container, options.Previous, options.Timestamps = container, previous, true
-		return kube.CoreV1().Pods(namespace).GetLogs(pod, &options).Stream(ctx)
+		options.Container, options.Previous, options.Timestamps = of.Container, of.Previous, true
+		return kube.CoreV1().Pods(of.Namespace).GetLogs(of.Pod, &options).Stream(ctx)
 	}
 }
 

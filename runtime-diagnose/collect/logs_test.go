@@ -95,7 +95,7 @@ func TestReadLog(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			kube := kubelet(t, map[string]string{"p/c": tc.log})
-			got, err := ReadLog(t.Context(), kube, "ml", "p", "c", false, Limits{HeadBytes: 2048, TailBytes: 2048})
+			got, err := ReadLog(t.Context(), kube, LogRef{Namespace: "ml", Pod: "p", Container: "c"}, Limits{HeadBytes: 2048, TailBytes: 2048})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func (c *Cluster) Tails(ctx context.Context, lives []Life, since map[string]time
 		g.Go(func() error {
 			one, cancel := context.WithTimeout(ctx, oneLog)
 			defer cancel()
-			get := getter(one, c.Kube, l.Pod.Namespace, l.Pod.Name, l.Container, false)
+			get := getter(one, c.Kube, LogRef{Namespace: l.Pod.Namespace, Pod: l.Pod.Name, Container: l.Container})
 			out[i], _, _ = readTail(func(o corev1.PodLogOptions) (io.ReadCloser, error) {
 				o.SinceTime = from
 				return get(o)

@@ -151,7 +151,7 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 		reading, stop = context.WithTimeout(reading, r.Timeout)
 		defer stop()
 	}
-	next, err := r.speak(ctx, reading, key, k, u, v, what)
+	next, err := r.speak(ctx, reading, look{key, k, u, v, known}, what)
 	if err != nil {
 		return 0, err
 	}
@@ -324,31 +324,53 @@ func (r *Reconciler) because(ctx context.Context, u *unstructured.Unstructured, 
 	return 0, err
 }
 
+// look is one look at a job, with what is remembered of it.
+type look struct {
+	key   Request
+	kind  *kinds.Kind
+	job   *unstructured.Unstructured
+	view  view
+	known *remembered
+}
+
+// finding is what is remembered of the job, as it is to be told now.
+func (l *look) finding() finding {
+	return finding{result: l.known.result, print: diagnose.Fingerprint(l.known.result), state: l.view.state, asked: l.job.GetAnnotations()[Ask]}
+}
+
+// undecided says that what is remembered of the job decides nothing.
+func (l *look) undecided() bool {
+	return l.known.result.Verdict == diagnose.Unknown || l.known.result.Verdict == diagnose.Inconclusive
+}
+
+// isFresh says that what is remembered of the job, of a state of it, needs no other look.
+func (r *Reconciler) isFresh(l look, seen string) bool {
+	known, old := l.known, l.view.now.Sub(l.known.at) >= r.Refresh/2
+	_, unscheduled := l.view.waiting()
+	switch {
+	case known.seen != seen, old && (unscheduled || l.undecided() && known.looks <= secondLooks):
+		return false
+	case old && len(l.view.lost) > 0 && known.result.Verdict == diagnose.Healthy:
+		return false // its node was well for as long as it was asked for: the view shows it only every nodesEvery
+	case known.shown != nil:
+		return true
+	}
+	// Somebody may have allowed a model since: it wants to see more than is remembered.
+	before := l.finding()
+	return !r.untold(l.job, before) || before.poorerThan(l.job, l.view)
+}
+
 // speak diagnoses and writes. It answers with after how long another look may find what this one did not, or write what
 // this one did not; 0: none may.
-func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view, what need) (again time.Duration, err error) {
-	ask := u.GetAnnotations()[Ask]
-	known := r.memory.of(u.GetUID(), key)
+func (r *Reconciler) speak(ctx, reading context.Context, l look, what need) (again time.Duration, err error) {
+	u, v, known := l.job, l.view, l.known
 	if known.seen == "" && v.settled(u) {
 		known.seen = "before this process" // whatever changes from here on is looked at
 		return 0, nil
 	}
-	seen := v.seen(u.GetGeneration(), ask)
-	_, unscheduled := v.waiting()
-	fresh := known.seen == seen && (!unscheduled || v.now.Sub(known.at) < r.Refresh/2)
-	undecided := known.result.Verdict == diagnose.Unknown || known.result.Verdict == diagnose.Inconclusive
-	if fresh && undecided && known.looks <= secondLooks && v.now.Sub(known.at) >= r.Refresh/2 {
-		fresh = false
-	}
-	if fresh && len(v.lost) > 0 && known.result.Verdict == diagnose.Healthy && v.now.Sub(known.at) >= r.Refresh/2 {
-		fresh = false // its node was well for as long as it was asked for: the view shows it only every nodesEvery
-	}
-	if before := (finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}); fresh && known.shown == nil {
-		// Somebody may have allowed a model since: it wants to see more than is remembered.
-		fresh = !r.untold(u, before) || before.poorerThan(u, v)
-	}
-	if !fresh || v.asked {
-		if err := r.diagnose(reading, k, u, v, known, seen); err != nil {
+	undecided := l.undecided()
+	if seen := v.seen(u.GetGeneration(), u.GetAnnotations()[Ask]); v.asked || !r.isFresh(l, seen) {
+		if err := r.diagnose(reading, l.kind, u, v, known, seen); err != nil {
 			return 0, err
 		}
 	}
@@ -356,13 +378,13 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 		known.slim()
 		return r.because(ctx, u, v, known, v.since(known.result.Waiting))
 	}
-	f := finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}
+	f := l.finding()
 	if v.tooEarly(known.result) || f.poorerThan(u, v) {
 		known.slim()
 		return 0, nil
 	}
 	f.result.Waiting = v.since(f.result.Waiting)
-	f.result.Story = r.story(ctx, key, u, f, known)
+	f.result.Story = r.story(ctx, l.key, u, f, known)
 	r.settle(ctx, u, &f, known)
 	want := f.annotations()
 	text := digest(want)

@@ -17,12 +17,11 @@ var row = lazy.MustCompile(`^\S+(?: \S+)*(?: {2,}|\t)\S+(?: \S+)*(?: {2,}|\t)\S`
 // (https://github.com/wandb/wandb/blob/v0.16.0/wandb/sdk/wandb_run.py, _footer).
 const tracker = "wandb: "
 
-// Works says that a line tells of work: it is written from the margin on, has words, is no warning, no row of a table, no
-// frame of a stack and no wait, and is not what a tracker says, which ends with the run.
+// Works says that a line tells of work: it is written from the margin on, has words, is no warning, no row of a table and no
+// frame of a stack, and is not what a tracker says, which ends with the run.
 func Works(text string) bool {
 	return text != "" && text[0] != ' ' && text[0] != '\t' && !strings.HasPrefix(text, tracker) && strings.ContainsFunc(text, unicode.IsLetter) &&
-		!(Mild(text) && !Informs(text)) && !strings.Contains(text, "Warning: ") && !CallsWarning(text) && !Remarked(text) &&
-		!TriesAgain(text) && !row.MatchString(text) && !address.MatchString(text)
+		!(Mild(text) && !Informs(text)) && !CallsWarning(text) && !Remarked(text) && !row.MatchString(text) && !address.MatchString(text)
 }
 
 // OfTracker says that a line is what such a client says.

@@ -236,31 +236,32 @@ func (d *draft) followers(first map[string]bool) []Followers {
 	}
 	at := map[string]int{}
 	var out []Followers
-	for i := range d.Members {
-		m := &d.Members[i]
-		text := ""
-		when, carried := m.Ended, false
-		switch s := says[m.Place]; {
-		case first[m.Place]:
-			continue
-		case s != nil:
-			text = s.Signature.Title
-			if !s.Item.At.IsZero() {
-				when, carried = s.Item.At, s.Item.Carried
-			}
-		case m.Failed:
-			text = control.ExitRule(m.ExitCode).Title
-		default:
-			continue
-		}
-		m.Says = text
+	saying := func(text string) *Followers {
 		k, ok := at[text]
 		if !ok {
 			k = len(out)
 			at[text] = k
 			out = append(out, Followers{Says: text})
 		}
-		f := &out[k]
+		return &out[k]
+	}
+	for i := range d.Members {
+		m := &d.Members[i]
+		when, carried := m.Ended, false
+		switch s := says[m.Place]; {
+		case first[m.Place]:
+			continue
+		case s != nil:
+			m.Says = s.Signature.Title
+			if !s.Item.At.IsZero() {
+				when, carried = s.Item.At, s.Item.Carried
+			}
+		case m.Failed:
+			m.Says = control.ExitRule(m.ExitCode).Title
+		default:
+			continue
+		}
+		f := saying(m.Says)
 		f.Places = append(f.Places, m.Place)
 		if f.First.IsZero() || !when.IsZero() && when.Before(f.First) {
 			f.First, f.Carried = when, carried
@@ -280,15 +281,10 @@ func (d *draft) followers(first map[string]bool) []Followers {
 		if s == nil {
 			continue
 		}
-		k, ok := at[s.Signature.Title]
-		if !ok {
-			k = len(out)
-			at[s.Signature.Title] = k
-			out = append(out, Followers{Says: s.Signature.Title})
-		}
-		out[k].Places = slices.Grow(out[k].Places, c.Count)
+		f := saying(s.Signature.Title)
+		f.Places = slices.Grow(f.Places, c.Count)
 		for source := range c.Sources {
-			out[k].Places = append(out[k].Places, source.Place())
+			f.Places = append(f.Places, source.Place())
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Followers) int {

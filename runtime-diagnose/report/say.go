@@ -30,38 +30,54 @@ func (d *draft) say(r *Report) {
 }
 
 func (d *draft) sayCause(r *Report) {
-	if t := d.Read.BadEnd; r.Root == nil && !d.Failed && len(d.Answer.Effects) == 0 && t != nil {
-		d.sayBadEnd(r, t)
+	if r.Root != nil {
+		d.sayRoot(r)
 		return
 	}
-	if lacks := d.lacking(); r.Root == nil && !d.Failed && len(d.Answer.Effects) == 0 && lacks != "" {
-		d.sayLacking(r, lacks)
-		return
-	}
-	if r.Root == nil {
-		failed := d.subject() + " failed"
-		if d.State.Phase == kinds.Restarting {
-			failed += " and is started again"
+	if !d.Failed && len(d.Answer.Effects) == 0 {
+		if t := d.Read.BadEnd; t != nil {
+			d.sayBadEnd(r, t)
+			return
 		}
-		r.Error = failed + ", and nothing that was read says why"
-		r.Analysis = "What was seen names no cause."
-		switch {
-		case d.State.Phase == kinds.Succeeded:
-			r.Error = d.subject() + " succeeded by its operator's word, and its log says otherwise"
-			if len(d.Answer.Effects) > 0 {
-				r.Error = d.subject() + " succeeded by its operator's word, but " + lowerFirst(d.Answer.Effects[0].Signature.Title)
-			}
-		case d.State.Message != "":
-			r.Error = failed + ": " + words.OneLine(d.State.Message, 200)
-			r.Analysis = "That is the operator's word; nothing else that was read names a cause."
+		if lacks := d.lacking(); lacks != "" {
+			d.sayLacking(r, lacks)
+			return
 		}
-		r.Analysis += d.howTheyEnded() + d.whatDecides(r)
-		r.Solution = []string{d.logToRead()}
-		return
 	}
+	d.sayNoCause(r)
+}
+
+// sayNoCause is about a failure of which nothing that was read names the cause.
+func (d *draft) sayNoCause(r *Report) {
+	failed := d.subject() + " failed"
+	if d.State.Phase == kinds.Restarting {
+		failed += " and is started again"
+	}
+	r.Error = failed + ", and nothing that was read says why"
+	r.Analysis = "What was seen names no cause."
+	switch {
+	case d.State.Phase == kinds.Succeeded && len(d.Answer.Effects) > 0:
+		r.Error = d.subject() + " succeeded by its operator's word, but " + lowerFirst(d.Answer.Effects[0].Signature.Title)
+	case d.State.Phase == kinds.Succeeded:
+		r.Error = d.subject() + " succeeded by its operator's word, and its log says otherwise"
+	case d.State.Message != "":
+		r.Error = failed + ": " + words.OneLine(d.State.Message, 200)
+		r.Analysis = "That is the operator's word; nothing else that was read names a cause."
+	}
+	r.Analysis += d.howTheyEnded() + d.whatDecides(r)
+	r.Solution = []string{d.logToRead()}
+}
+
+// sayRoot is about a cause that is known.
+func (d *draft) sayRoot(r *Report) {
 	root := d.root
 	r.Error = d.sentence(root)
 	var b strings.Builder
+	also := func(sentence string) {
+		if sentence != "" {
+			b.WriteString(" " + sentence)
+		}
+	}
 	b.WriteString(fill(root.Signature.Proves, root.Facts))
 	fmt.Fprintf(&b, " [%s]", root.Item.ID)
 	if item := d.lastGaveWay(); item != nil {
@@ -72,21 +88,13 @@ func (d *draft) sayCause(r *Report) {
 		fmt.Fprintf(&b, " Its log ends with: %q [%s]", cut(strings.TrimSpace(d.End.Shown(last.Text))), d.End.Item(n-1).ID)
 		r.Ending = d.End
 	}
-	if also := d.alsoSaid(*root); also != "" {
-		b.WriteString(" " + also)
+	also(d.alsoSaid(*root))
+	if root.Signature != timeline.Awaited && root.Signature != timeline.Desync {
+		also(d.whatBehind())
 	}
-	if behind := d.whatBehind(); behind != "" && root.Signature != timeline.Awaited && root.Signature != timeline.Desync {
-		b.WriteString(" " + behind)
-	}
-	if attempts := d.attempts.sentence(); attempts != "" {
-		b.WriteString(" " + attempts)
-	}
-	if d.Compared != "" {
-		b.WriteString(" " + d.Compared)
-	}
-	if who := d.followed(r); who != "" {
-		b.WriteString(" " + who)
-	}
+	also(d.attempts.sentence())
+	also(d.Compared)
+	also(d.followed(r))
 	if r.Order != nil {
 		b.WriteString(" " + r.Order.Why)
 	}

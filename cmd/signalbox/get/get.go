@@ -245,20 +245,13 @@ func (f *Flags) run(ctx context.Context, sh *shell.Shell, names []string) error 
 				return err
 			}
 		}
-		if first && len(rows) == 0 && !f.all {
-			if err := live.Missing(ctx, live.Namespace); err != nil {
+		if first && len(rows) == 0 {
+			if err := f.whyNone(ctx, live); err != nil {
 				return err
 			}
-		}
-		if first && len(rows) == 0 && f.node != "" {
-			if err := live.MissingNode(ctx, f.node); err != nil {
-				return err
+			if len(names) > 0 {
+				return cmp.Or(missing.Verdict(), noneCalled(names, f.NamespaceOf(live)))
 			}
-		}
-		if first && len(rows) == 0 && len(names) > 0 {
-			return cmp.Or(missing.Verdict(), noneCalled(names, f.NamespaceOf(live)))
-		}
-		if first && len(rows) == 0 && len(names) == 0 {
 			f.sayNone(sh, live, missing.Len() > 0)
 		}
 		if !f.watch {
@@ -268,6 +261,19 @@ func (f *Flags) run(ctx context.Context, sh *shell.Shell, names []string) error 
 			return err
 		}
 	}
+}
+
+// whyNone is an error where there are no jobs because the namespace or the node that was named is not there.
+func (f *Flags) whyNone(ctx context.Context, live *apiserver.Cluster) error {
+	if !f.all {
+		if err := live.Missing(ctx, live.Namespace); err != nil {
+			return err
+		}
+	}
+	if f.node == "" {
+		return nil
+	}
+	return live.MissingNode(ctx, f.node)
 }
 
 // NamespaceOf is the namespace whose jobs are listed; empty: all.

@@ -291,22 +291,7 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 	if also.covered {
 		tested = append(tested, tooLittle(covered, also.least)...)
 	}
-	wrong := 0
-	var b strings.Builder
-	for _, t := range tested {
-		word := "ok   "
-		if t.Problem != "" {
-			wrong++
-			word = "WRONG"
-		}
-		fmt.Fprintf(&b, "%s %s %s\n", word, t.Policy, t.Fixture)
-		if t.Printed != "" && (also.verbose || t.Problem != "") {
-			fmt.Fprintf(&b, "      printed: %s\n", strings.ReplaceAll(strings.TrimSpace(t.Printed), "\n", "\n               "))
-		}
-		if t.Problem != "" {
-			fmt.Fprintf(&b, "      %s\n", strings.ReplaceAll(strings.TrimSpace(t.Problem), "\n", "\n      "))
-		}
-	}
+	text, wrong := testedText(tested, also.verbose)
 	switch format {
 	case "json":
 		document := any(tested)
@@ -318,10 +303,10 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 		err = render.WriteJUnit(sh.Out, junitOfPolicies(tested))
 	default:
 		if also.covered {
-			coverageText(&b, covered)
+			coverageText(text, covered)
 		}
-		fmt.Fprintf(&b, "%d of %d as expected\n", len(tested)-wrong, len(tested))
-		_, err = io.WriteString(sh.Out, b.String())
+		fmt.Fprintf(text, "%d of %d as expected\n", len(tested)-wrong, len(tested))
+		_, err = io.WriteString(sh.Out, text.String())
 	}
 	switch {
 	case err != nil:
@@ -330,6 +315,26 @@ func policyTest(ctx context.Context, sh *shell.Shell, dir, format string, also t
 		return &shell.Exit{Code: shell.ExitFindings}
 	}
 	return nil
+}
+
+// testedText has a line for each fixture and test, with what is wrong below; verbose: and what was printed. It counts the wrong ones.
+func testedText(tested []policies.Tested, verbose bool) (b *strings.Builder, wrong int) {
+	b = &strings.Builder{}
+	for _, t := range tested {
+		word := "ok   "
+		if t.Problem != "" {
+			wrong++
+			word = "WRONG"
+		}
+		fmt.Fprintf(b, "%s %s %s\n", word, t.Policy, t.Fixture)
+		if t.Printed != "" && (verbose || t.Problem != "") {
+			fmt.Fprintf(b, "      printed: %s\n", strings.ReplaceAll(strings.TrimSpace(t.Printed), "\n", "\n               "))
+		}
+		if t.Problem != "" {
+			fmt.Fprintf(b, "      %s\n", strings.ReplaceAll(strings.TrimSpace(t.Problem), "\n", "\n      "))
+		}
+	}
+	return b, wrong
 }
 
 // junitOfPolicies has a suite for each policy, and a case for each fixture and test.
