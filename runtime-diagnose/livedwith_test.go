@@ -22,12 +22,17 @@ func TestWhatAProgramDoesWithoutIsNoFailure(t *testing.T) {
 		cuda      = "2024-05-01 10:11:12.123456: I tensorflow/tsl/cuda/cudart_stub.cc:28] Could not find cuda drivers on your machine, GPU will not be used.\n"
 		untold    = "Traceback (most recent call last):\n  File \"/app/train.py\", line 3, in <module>\n    net.head.freeze()\nAttributeError: 'Net' object has no attribute 'head'\n"
 		untidy    = "slurmstepd: error: common_file_write_uint32s: write pid 81 to /sys/fs/cgroup/cgroup.procs failed: Device or resource busy\nslurmstepd: error: Unable to move pid 81 to init root cgroup /sys/fs/cgroup\nslurmstepd: error: error unlocking cgroup '/sys/fs/cgroup/system.slice/slurmstepd.scope' : Bad file descriptor\n"
+		rule      = "--------------------------------\n"
+		nothing   = "mpirun was unable to launch the specified application as it could not\nfind an executable:\n"
 		during    = "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/lib/paddle/fluid/dataloader/dataloader_iter.py\", line 632, in _get_data\n    \"pids: {}\".format(len(failed_workers), pids))\n"
 	)
 	for name, tc := range map[string]struct {
 		log  string
 		want string
 	}{
+		"the lines of a frame are of what it says":               {"3 ranks asked for\n" + rule + nothing + "\nProgram: ./solve\nHost: rack-7\n\nat the start of rank 0\n" + rule, "file-not-found"},
+		"of a frame that is not closed they may be others":       {"3 ranks asked for\n" + rule + nothing + "\nProgram: ./solve\nHost: rack-7\n\nat the start of rank 0\n", ""},
+		"what goes on below a frame goes on":                     {"3 ranks asked for\n" + rule + nothing + "\nProgram: ./solve\n" + rule + goesOn, ""},
 		"libraries that were missed long before it ended":        {cuda + many("part %d is on the CPU\n", 30) + untold, "python-exception-user-code"},
 		"libraries that were missed right before it ended":       {cuda + goesOn + untold, "no-gpu-visible"},
 		"libraries that were missed, and no device":              {cuda + goesOn + strings.Replace(untold, "AttributeError: 'Net' object has no attribute 'head'", "RuntimeError: No CUDA GPUs are available", 1), "no-gpu-visible"},

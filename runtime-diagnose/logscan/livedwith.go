@@ -157,13 +157,39 @@ func (r *logReader) lineBelow(d reduce.Digest, at int) below {
 	return *b
 }
 
+// framedUntil is the rule that closes the frame of which a line is the first; 0: it is in none. What stands in a frame is one
+// statement, as mpirun's (https://github.com/open-mpi/ompi/blob/v4.1.x/opal/util/show_help.c), and none of its lines goes on below it.
+func framedUntil(lines []reduce.Kept, line int) int {
+	above := slices.IndexFunc(lines, func(l reduce.Kept) bool { return l.Number == line-1 && isRule(l.Text) })
+	if above < 0 {
+		return 0
+	}
+	if closed := slices.IndexFunc(lines[above+1:], func(l reduce.Kept) bool { return isRule(l.Text) }); closed >= 0 {
+		return lines[above+1+closed].Number
+	}
+	return 0
+}
+
+// shortestRule is how many dashes a rule is long at least.
+const shortestRule = 16
+
+func isRule(text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) >= shortestRule && strings.Trim(text, "-") == ""
+}
+
 // goesOnBelow says that below a complaint, to the end of the log, nothing else complains, and the program informs of its
 // work, does a step of it, says what it does instead, or just goes on.
 func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
 	begun, lines, line, next, last := false, 0, s.Item.Source.Line, d.Last.Number+1, ""
+	framed := framedUntil(d.Lines, line)
 	for at, l := range slices.Backward(d.Lines) {
 		if l.Number <= line {
 			break
+		}
+		if l.Number < framed && l.Meets(next) {
+			next = l.Number
+			continue
 		}
 		if !l.Meets(next) {
 			return false // lines between were not kept
