@@ -99,6 +99,7 @@ func TestATrialWithoutAScoreIsNoFailure(t *testing.T) {
 	const head, sound, spoilt, done = "{'loss': 1.2, 'epoch': 0.2}\n", "{'loss': 1.1, 'epoch': 0.4}\n", "{'loss': nan, 'epoch': 0.4}\n", "2026-03-01 10:00:09,016 | INFO     | tune:main:260 - done, model saved\n"
 	for name, tc := range map[string]struct{ log, category string }{
 		"handled, and a loss below it":        {head + record + sound + sound + sound + done, "healthy"},
+		"handled, of a logger like glog":      {strings.NewReplacer("2026-03-01 10:00:04,016 | ERROR    | tune:during:112 -", "E0301 10:00:04.016021       1 tune.py:112]").Replace(head + record + sound + sound + sound + done), "healthy"},
 		"handled, and nothing is sound below": {head + record + spoilt + done, "nan-loss"},
 		"handled as its last word":            {head + record, "nan-loss"},
 		"raised":                              {head + raised, "nan-loss"},
