@@ -108,7 +108,7 @@ weights: ## fits the points by which a cause is chosen to all labelled cases but
 	@$(GO) run ./test/quality -fit -write
 
 .PHONY: gangs
-gangs: ## runs 126 real gangs with a fault in one member each and records them in bin/gangs (root, python3-torch, python3-mpi4py, openmpi-bin, python3-xgboost); then scores them
+gangs: ## runs 207 real gangs with a fault in one member each and records them in bin/gangs (root, python3-torch, python3-mpi4py, openmpi-bin, libopenmpi-dev, python3-xgboost); then scores them
 	@$(GO) run ./test/gangs -out bin/gangs $(GANGS)
 	@if [ -d bin/gangs ]; then $(GO) run ./test/quality bin/gangs || true; fi
 

@@ -139,6 +139,9 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 			quiet = append(quiet, m)
 		}
 	}
+	if n > 0 && !slices.ContainsFunc(quiet, func(m *timeline.Member) bool { return !asksToEnd.MatchString(m.LastText) }) && len(quiet) > 1 {
+		return d.lastSaid(slices.MinFunc(quiet, func(a, b *timeline.Member) int { return a.LastLine.Compare(b.LastLine) })) // all were told to stop
+	}
 	if len(quiet) != 1 || n == 0 || n == 1 && !timeline.OfOthers(lead) {
 		return evidence.Observation{}, false
 	}

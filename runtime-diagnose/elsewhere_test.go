@@ -50,6 +50,8 @@ func TestTheMemberThatWentAnotherWay(t *testing.T) {
 		"one has another world":          {[]string{sizes(317), sizes(317), sizes(58), "process 3 joins\n"}, "gloo-other-world-size", "wrong-world-size", "log-rank2.txt"},
 		"two have one world":             {[]string{sizes(317), sizes(58)}, "gloo-other-world-size", "wrong-world-size", "log-rank0.txt"},
 		"one was asked to end":           {[]string{lost, lost, "step 8 loss 1.2\nsignal 15: checkpoint of step 9 written, leaving\n"}, "signal-received", "sigterm-preempted", "log-rank2.txt"},
+		"two of three were asked to end": {[]string{lost, "step 8 loss 1.2\nsignal 15: leaving\n", "step 8 loss 1.2\nsignal 15: leaving\n"}, "signal-received", "sigterm-preempted", "log-rank1.txt"},
+		"of two, one was asked to end":   {[]string{lost, lost, "step 8 loss 1.2\nsignal 15: leaving\n", "step 8 loss 1.2\n"}, "nccl-remote-error", "nccl-timeout", "log-rank0.txt"},
 		"one says nothing of its end":    {[]string{lost, lost, "step 8 loss 1.2\n"}, "member-vanished", "host-oom-killed", "log-rank2.txt"},
 		"the log of one is cut in words": {[]string{lost, lost, "step 8 loss 1.2\nTraceback (most recent call last):\n  File \"/workspace/tune.py\", line 241, in main\n    step()\n"}, "python-exception", "python-exception-user-code", "log-rank2.txt"},
 	} {
@@ -84,6 +86,27 @@ func TestALaunchersAccountIsNotTheProgramsWord(t *testing.T) {
 			r := diagnose.Diagnose(t.Context(), logsOf(tc.log), catalog(t), diagnose.Options{})
 			if r.Root == nil || r.Category != tc.category || !strings.Contains(r.Root.Line, tc.line) {
 				t.Errorf("the cause is %+v (%s); want %s at %q", r.Root, r.Category, tc.category, tc.line)
+			}
+		})
+	}
+}
+
+// A trial of many whose score is no number was handled where its exception stands in a record and the loss of the run is a number
+// below it; a loss that is none below it, or an exception that nothing handled, was not.
+func TestATrialWithoutAScoreIsNoFailure(t *testing.T) {
+	const record = "2026-03-01 10:00:04,016 | ERROR    | tune:during:112 - trial 2 failed, score set to 0, going on with the next\nTraceback (most recent call last):\n  File \"/workspace/tune.py\", line 110, in during\n    raise ValueError(\"trial 2: loss is nan\")\nValueError: trial 2: loss is nan\n"
+	const raised = "Traceback (most recent call last):\n  File \"/workspace/tune.py\", line 279, in <module>\n    main()\n  File \"/workspace/tune.py\", line 110, in during\n    raise ValueError(\"trial 2: loss is nan\")\nValueError: trial 2: loss is nan\n"
+	const head, sound, spoilt, done = "{'loss': 1.2, 'epoch': 0.2}\n", "{'loss': 1.1, 'epoch': 0.4}\n", "{'loss': nan, 'epoch': 0.4}\n", "2026-03-01 10:00:09,016 | INFO     | tune:main:260 - done, model saved\n"
+	for name, tc := range map[string]struct{ log, category string }{
+		"handled, and a loss below it":        {head + record + sound + sound + sound + done, "healthy"},
+		"handled, of a logger like glog":      {strings.NewReplacer("2026-03-01 10:00:04,016 | ERROR    | tune:during:112 -", "E0301 10:00:04.016021       1 tune.py:112]").Replace(head + record + sound + sound + sound + done), "healthy"},
+		"handled, and nothing is sound below": {head + record + spoilt + done, "nan-loss"},
+		"handled as its last word":            {head + record, "nan-loss"},
+		"raised":                              {head + raised, "nan-loss"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := diagnose.Diagnose(t.Context(), logsOf(tc.log), catalog(t), diagnose.Options{}); r.Category != tc.category {
+				t.Errorf("it is %s (%s); want %s", r.Category, r.Analysis, tc.category)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -57,6 +58,41 @@ func TestAnEmptyLogIsNotALogThatWasRead(t *testing.T) {
 	r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
 	if want := "1 of 1 pod runs or has ended well; there is nothing in the logs."; r.Analysis != want {
 		t.Errorf("it says %q, want %q", r.Analysis, want)
+	}
+}
+
+func TestAGangWithoutAWordForHalfAnHourIsNotKnownToBeWell(t *testing.T) {
+	empty := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }
+	for name, tc := range map[string]struct {
+		pods  int
+		since time.Duration
+		says  string // by the last pod
+		want  diagnose.Verdict
+	}{
+		"two pods for half an hour":     {2, 30 * time.Minute, "", diagnose.Unknown},
+		"two pods for a minute less":    {2, 29 * time.Minute, "", diagnose.Healthy},
+		"one of them has said a word":   {2, 30 * time.Minute, "waiting for data\n", diagnose.Healthy},
+		"one pod, which may say little": {1, 30 * time.Minute, "", diagnose.Healthy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := diagnose.Case{Job: train(tc.pods - 1), Kind: replicas, State: kinds.State{Phase: kinds.Running}, Now: noon}
+			if tc.pods == 1 {
+				c.Job.Roles = c.Job.Roles[:1]
+			}
+			for i := range tc.pods {
+				pod := running([]string{"train-master-0", "train-worker-0"}[i], "gpu-1")
+				pod.Status.StartTime = &metav1.Time{Time: noon.Add(-tc.since)}
+				c.Pods = append(c.Pods, pod)
+				open := empty
+				if i == tc.pods-1 {
+					open = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(tc.says)), nil }
+				}
+				c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{Pod: pod.Name, Container: "pytorch", Rank: -1}, Open: open})
+			}
+			if got := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); got.Verdict != tc.want {
+				t.Errorf("it is %s (%s); want %s", got.Verdict, got.Analysis, tc.want)
+			}
+		})
 	}
 }
 

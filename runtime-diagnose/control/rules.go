@@ -182,9 +182,9 @@ var reasonRules = []struct {
 		"pod-evicted", "the kubelet evicted the pod", "evicted", signature.Precise, signature.Platform, signature.Helps,
 		"The node ran out of a resource, or the pod went over a storage limit.", "That this pod used it up, unless the message says so.",
 		"Request what the job really uses (memory, ephemeral-storage): pods over their requests go first.\nWrite checkpoints and caches to a volume, not into the container.")},
-	{[]string{"NodeLost", "NodeShutdown", "NodeFailure"}, rule(
+	{[]string{"NodeLost", "NodeShutdown", "NodeFailure"}, explaining(rule(
 		"pod-node-lost", "the pod was lost with its node", "node-lost", signature.Precise, signature.Platform, signature.Helps,
-		"The node went away.", "Why.", "Start the job again; tell the administrator the node.")},
+		"The node went away.", "Why.", "Start the job again; tell the administrator the node."), "taint-evicted")},
 	{[]string{"Preempting", "Preempted", "PreemptionByScheduler"}, Preempted},
 	{[]string{"DeadlineExceeded"}, rule(
 		"deadline-exceeded", "a deadline passed", "sigterm-preempted", signature.Precise, signature.User, signature.Useless,

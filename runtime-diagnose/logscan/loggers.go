@@ -21,7 +21,7 @@ const (
 )
 
 // leveled is the level in the head of a record of a logger, and stampOf how much before it is its stamp.
-var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |^[EWI] ?\| ?\d\d|"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
+var leveled = lazy.MustCompile(`\b(?:ERROR|CRITICAL|FATAL|WARN(?:ING)?|INFO|DEBUG|NOTICE)\b|: [IWE] \S+\.cc:\d+\] |^[EWI] ?\| ?\d\d|^[EWIF]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \S+:\d+\] |"level": ?"(?:error|warn(?:ing)?|info|debug)"`)
 
 const (
 	stampOf       = 20

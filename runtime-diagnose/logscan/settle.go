@@ -119,6 +119,9 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		r.said[i].well && !r.failed && r.sound.InARow(r.said[i].shape) < fewestSpoilt && r.hadGradient()) {
 		return true
 	}
+	if s.Signature.Category == notFiniteCategory && r.handled(i) && !r.failed && r.finiteBelow(s.Item.Source.Line) {
+		return true // a trial of many, whose score was no number
+	}
 	if !r.failed && last-s.Item.Source.Line >= linesSurvived && (s.Mild || recovery.Warns(written(s))) {
 		return true
 	}
@@ -137,6 +140,17 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 		return true // what was loaded did not fit, and training began without it
 	}
 	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(written(s))))
+}
+
+// handled says that an exception stands in a record of a logger, and was not printed from the module's frame on.
+func (r *logReader) handled(i int) bool {
+	return r.sightings[i].Raised && !r.said[i].top && r.said[i].logged != ""
+}
+
+// finiteBelow says that the last step stands below a line, and has a loss that is a number.
+func (r *logReader) finiteBelow(line int) bool {
+	step := r.series.Last
+	return step.Line > line && !step.NaN && !math.IsNaN(step.Loss)
 }
 
 // hadGradient says that one of the steps gives a gradient that is a number: where none does, no step was ever taken.

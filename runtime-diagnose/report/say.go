@@ -368,6 +368,8 @@ func (d *draft) whyUnknown(r *Report) string {
 		return fmt.Sprintf("What may be a failure is said, in words that no signature knows [%s], and nothing shows what became of it.", r.Hypotheses[0].Cites[0]) + d.whatShowsHealth(r)
 	case len(d.Seen.Pods) == 0 && len(d.Nodes) > 0 && d.Job == nil:
 		return d.nodesSay() + " That says nothing of a job: what its pods say is needed, too (kubectl describe pod, kubectl logs)."
+	case d.State.Phase == kinds.Running && d.wordless():
+		return fmt.Sprintf("All %d pods run for more than %s, and none has printed a line: programs that wait for each other without a word look so, and programs that print nothing, too.", len(d.Pods), words.Short(wordlessFor)) + " The stack of one of them would decide: kubectl exec POD -- py-spy dump --pid 1."
 	case d.Unread:
 		return "Nothing that was read shows a failure; what is missing may." + d.whatShowsHealth(r)
 	default:

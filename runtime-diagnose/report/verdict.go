@@ -175,7 +175,7 @@ func (d *draft) healthy() bool {
 	case kinds.Suspended:
 		return true
 	case kinds.Running:
-		return d.allRunning()
+		return d.allRunning() && !d.wordless()
 	case kinds.PhaseUnknown:
 		if d.State.Message != "" {
 			return false // the operator says itself that it does not know
@@ -190,6 +190,23 @@ func (d *draft) healthy() bool {
 		return d.podsWell()
 	}
 	return d.Read.Broken == "" && !d.Unread && (d.Read.Ended > 0 || d.Read.Advance > 0 || d.Read.Done > 0 || d.scheduledWell())
+}
+
+// wordlessFor is how long a program may run before its silence says that it may do nothing.
+const wordlessFor = 30 * time.Minute
+
+// wordless says that every member of a gang runs for so long, and none has printed a byte: members that wait for each other without
+// a word look so, and nothing shows that they do not.
+func (d *draft) wordless() bool {
+	if len(d.Logs) < 2 || d.Read.BytesRead > 0 || d.Unread || len(d.Read.Missing) > 0 || len(d.Pods) != len(d.Logs) {
+		return false
+	}
+	for i := range d.Pods {
+		if since := d.Pods[i].Status.StartTime; since == nil || d.Now.Sub(since.Time) < wordlessFor {
+			return false
+		}
+	}
+	return true
 }
 
 // unverifiedSuccess is a success that only the launcher's exit code claims: the launcher

@@ -6,7 +6,7 @@
 //	go run ./test/gangs [-out DIR] [-only REGEXP]
 //
 // It needs root, ip, unshare, and Debian's python3-torch, python3-mpi4py, openmpi-bin and
-// python3-xgboost; where something is missing it says so and records what can be recorded.
+// python3-xgboost, and libopenmpi-dev for the program in C; where something is missing it says so and records what can be recorded.
 package main
 
 import (

@@ -105,7 +105,7 @@ func readGang(dir string, label Label) (recorded, error) {
 			return g, fmt.Errorf("read gang: %w", err)
 		}
 		running = running || p.Status.Phase == corev1.PodRunning
-		for _, at := range []time.Time{endOf(&p), lastStamp(g.stamped[p.Name])} {
+		for _, at := range []time.Time{startOf(&p), endOf(&p), lastStamp(g.stamped[p.Name])} {
 			if at.After(last) {
 				last = at
 			}
@@ -121,6 +121,14 @@ func readGang(dir string, label Label) (recorded, error) {
 		}
 	}
 	return g, nil
+}
+
+// startOf is when a pod began: the last sign of life of one that never printed a line.
+func startOf(p *corev1.Pod) time.Time {
+	if p.Status.StartTime == nil {
+		return time.Time{}
+	}
+	return p.Status.StartTime.Time
 }
 
 func endOf(p *corev1.Pod) time.Time {
