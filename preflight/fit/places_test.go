@@ -107,3 +107,21 @@ func TestFewerPartsWithinAQuota(t *testing.T) {
 		t.Errorf("change %q, want %q", got, want)
 	}
 }
+
+// Kueue writes on no pod of which slice it is: where pods have nodes, neither a yes nor a no is certain.
+func TestPodsThatDoNotSayOfWhichPartTheyAre(t *testing.T) {
+	for _, racks := range []int{1, 2} {
+		g := placed(2, 2)
+		g.Own = func(p *corev1.Pod) (string, bool) { return "slice", p.Name == "slice-0" }
+		items := []any{build.Pod("slice-0", build.In("ml"), build.On("r000-00"), build.Asks("8"))}
+		for i := range racks * 2 {
+			rack := fmt.Sprintf("r%03d", i/2)
+			items = append(items, build.Node(fmt.Sprintf("%s-%02d", rack, i%2), build.GPUs(8), build.Label("rack", rack)))
+		}
+		r := fit.Fit(t.Context(), clusterOf(items...), g, fit.NewBudget(fit.Steps))
+		want := "pods of slice have nodes, and which of its parts they are of is not known"
+		if r.Verdict != fit.Unknown || !slices.Contains(r.Assumed, want) {
+			t.Errorf("%d racks: %v, %q; want unknown: %s", racks, r.Verdict, r.Assumed, want)
+		}
+	}
+}

@@ -42,6 +42,11 @@ func TestTheLargestGangThatTheQuotasLeaveRoomFor(t *testing.T) {
 			localQ("") + clusterQ("cq", "", "h100=24", "h100=8"), eight, queued(gang.Kueue, "team", gangOf(group("Worker", 4, build.Asks("8")))),
 			"fits with 2 Workers instead of 4, which is within ClusterQueue cq (2 Workers on 2 nodes)",
 		},
+		"a ClusterQueue of Kueue whose flavor says on which nodes": {
+			localQ("") + clusterQ("cq", "", "h100=24", "h100=8") + "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: h100}\nspec: {nodeLabels: {pool: h100}}",
+			build.Nodes(8, "h100", build.GPUs(8), build.Label("pool", "h100")), queued(gang.Kueue, "team", gangOf(group("Worker", 4, build.Asks("8")))),
+			"fits with 2 Workers instead of 4, which is within ClusterQueue cq (2 Workers on 2 nodes)",
+		},
 		"a queue of Volcano": {
 			"apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: team}\nspec: {capability: {nvidia.com/gpu: 24}}\nstatus: {state: Open}",
 			eight, workers(4, "team", gang.Volcano),

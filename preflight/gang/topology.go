@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // Annotations of pods by which Kueue is asked for places that lie near each other
@@ -194,11 +193,6 @@ func (g *Group) tieTo(key string, named bool) {
 // whoever reads the annotation chooses nodes instead. Beside others it is noted, and false.
 func (g *Group) near(by, key string, labels map[string]string) bool {
 	p := &g.Pod
-	if len(podspec.PodAffinity(&p.Spec)) > 0 {
-		g.Untied = "the pods that " + by + " keeps together lie in one " + key
-		return false
-	}
-	g.Near = by
 	affinity := p.Spec.Affinity.DeepCopy()
 	if affinity == nil {
 		affinity = &corev1.Affinity{}
@@ -206,7 +200,12 @@ func (g *Group) near(by, key string, labels map[string]string) bool {
 	if affinity.PodAffinity == nil {
 		affinity.PodAffinity = &corev1.PodAffinity{}
 	}
-	affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
-	p.Spec.Affinity = affinity
+	terms := &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if len(*terms) > 0 {
+		g.Untied = "the pods that " + by + " keeps together lie in one " + key
+		return false
+	}
+	*terms = []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
+	g.Near, p.Spec.Affinity = by, affinity
 	return true
 }

@@ -117,10 +117,18 @@ func AcceleratorUnit(name corev1.ResourceName) Unit {
 	return Device
 }
 
+const efa corev1.ResourceName = "vpc.amazonaws.com/efa"
+
 // MeantAccelerator is the name that an unknown one is a slip for: its plural, other letters' case, a letter written
 // twice, or other marks between its parts; empty: it is known, or resembles none. Names that differ in another letter may be somebody's own: nvidia.com/pgpu
 // is (https://github.com/NVIDIA/sandbox-device-plugin).
+//
+// Amazon's EFA has one name (https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin); in another domain
+// of theirs it is nobody's.
 func MeantAccelerator(name corev1.ResourceName) corev1.ResourceName {
+	if domain, device, _ := strings.Cut(string(name), "/"); device == "efa" && name != efa && (strings.Contains(domain, "amazon") || strings.Contains(domain, "aws")) {
+		return efa
+	}
 	plain := oneOfEach(strings.TrimSuffix(strings.ToLower(string(name)), "s"))
 	meant := corev1.ResourceName("")
 	for _, a := range accelerators {

@@ -166,7 +166,13 @@ func (t *jsonTree) problem(err error) error {
 	for offset < int64(len(t.text)) && strings.ContainsRune(" \t\r\n", rune(t.text[offset])) {
 		offset++
 	}
-	return &Problem{Source: t.source, Line: t.base + t.lineAt(offset), Have: "JSON: " + have, Want: t.wanted()}
+	p := &Problem{Source: t.source, Line: t.base + t.lineAt(offset), Have: "JSON: " + have, Want: t.wanted()}
+	rest := bytes.TrimLeft(t.text[t.dec.InputOffset():], " \t\r\n,")
+	before := bytes.TrimRight(t.text[:len(t.text)-len(rest)], " \t\r\n")
+	if syntax != nil && bytes.HasSuffix(before, []byte(",")) && len(rest) > 0 && (rest[0] == '}' || rest[0] == ']') {
+		p.Line, p.Have, p.Want = t.base+t.lineAt(int64(len(t.text)-len(rest))), fmt.Sprintf("JSON: a comma stands before %q", rest[:1]), "none after the last element"
+	}
+	return p
 }
 
 func (t *jsonTree) truncated() error {

@@ -162,7 +162,11 @@ func TestReadNamesLineAndExpectation(t *testing.T) {
 		},
 		"JSON with a comma too many": {
 			name: "f.json", text: "{\"apiVersion\":\"v1\",\n\"kind\":\"Pod\",\n}",
-			want: `f.json:3: JSON: invalid character '}' looking for beginning of object key string; expected "key": value pairs between "," and "}"`,
+			want: `f.json:3: JSON: a comma stands before "}"; expected none after the last element`,
+		},
+		"JSON with a comma too many in a list": {
+			name: "f.json", text: "{\"apiVersion\":\"v1\",\"a\":[1,\n2, ]}",
+			want: `f.json:2: JSON: a comma stands before "]"; expected none after the last element`,
 		},
 		"a tab": {
 			text: "apiVersion: v1\nspec:\n\tname: x\n",

@@ -46,13 +46,14 @@ func Check(s *cluster.Snapshot, g gang.Gang) (violations []Violation, notes Note
 type Notes struct {
 	Told   []string // in the order in which it came up
 	Doubts []string // those of Told without which a yes is none: as far as is known, a rule refuses the job
+	Plain  []string // those of Told that leave nothing open
 }
 
 // CheckWith is Check for a gang of whose groups so many pods exist.
 func CheckWith(s *cluster.Snapshot, g gang.Gang, exist []int) (violations []Violation, notes Notes) {
 	o := &check{s: s, gang: g, exist: exist}
 	o.judge()
-	return o.violations, Notes{o.notes, o.doubts}
+	return o.violations, Notes{o.notes, o.doubts, o.plain}
 }
 
 // judge goes through all rules.
@@ -81,6 +82,7 @@ type check struct {
 	violations []Violation
 	notes      []string
 	doubts     []string // among notes
+	plain      []string // among notes
 }
 
 func (o *check) add(l Violation) { o.violations = append(o.violations, l) }
@@ -89,6 +91,13 @@ func (o *check) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(o.notes, text) {
 		o.notes = append(o.notes, text)
 	}
+}
+
+// inform is a note that leaves nothing open.
+func (o *check) inform(format string, args ...any) {
+	before := len(o.notes)
+	o.note(format, args...)
+	o.plain = append(o.plain, o.notes[before:]...)
 }
 
 // doubt is a note without which a yes is none.

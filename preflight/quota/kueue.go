@@ -75,7 +75,7 @@ func (o *check) kueue() {
 	o.usageTold(k.node)
 	for _, g := range o.gang.Groups {
 		if len(g.Flavors) > 0 {
-			o.note("Kueue puts %s on the nodes of flavor %s", g.Name, strings.Join(g.Flavors, " and "))
+			o.inform("Kueue puts %s on the nodes of flavor %s", g.Name, strings.Join(g.Flavors, " and "))
 		}
 	}
 	k.judge()

@@ -3,7 +3,9 @@ package counts
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -21,6 +23,7 @@ var nnodesDifferFromPods = &check.Check{
 	Needs: check.Whole,
 	Run: check.EachRole(func(p *check.Pass, r *job.Role) {
 		l := &r.Launch
+		trainerNodes(p, r)
 		if !l.Nodes.Said() || l.NodesPath == "" || l.Has("standalone") || r.Replicas.Max == 0 {
 			return
 		}
@@ -51,6 +54,30 @@ var nnodesDifferFromPods = &check.Check{
 		}
 		p.Report(f)
 	}),
+}
+
+// lightningNodes is how a configuration in Hydra tells Lightning's trainer its nodes, as NeMo does: it multiplies them with its
+// devices, and takes no other number of processes than that
+// (https://github.com/Lightning-AI/pytorch-lightning/blob/2.5.0/src/lightning/fabric/plugins/environments/torchelastic.py,
+// validate_settings).
+var lightningNodes = regexp.MustCompile(`^\+{0,2}trainer\.num_nodes=(\d{1,6})$`)
+
+// trainerNodes compares what the program is told of its nodes with the pods that join.
+func trainerNodes(p *check.Pass, r *job.Role) {
+	pods := facts.PodsThatJoin(p.Job, r)
+	c, k := r.Trainer()
+	if c == nil || len(pods) == 0 || r.Replicas.Max == 0 {
+		return
+	}
+	facts.EachWord(c, func(word string, at job.Path) {
+		m := lightningNodes.FindStringSubmatch(word)
+		if m == nil {
+			return
+		}
+		if n, _ := strconv.Atoi(m[1]); !slices.Contains(pods, n) && pods[len(pods)-1] > 1 {
+			p.Reportf(r.Pod.At(job.Path("containers").Index(k).Join(at)), "trainer.num_nodes is %d, but the job has %s", n, facts.Count(pods[len(pods)-1], "pod"))
+		}
+	})
 }
 
 // completions is how many pods a Job makes in all where its parallelism is fewer.

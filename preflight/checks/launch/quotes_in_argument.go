@@ -23,9 +23,13 @@ var quotesInArgument = &check.Check{
 			if usesShell(c.Container) || p.Operator.SSHD.Replaces {
 				continue
 			}
-			first, flag, times := job.Path(""), "", 0
+			first, flag, times, before := job.Path(""), "", 0, ""
 			facts.EachWord(c.Container, func(word string, at job.Path) {
-				if m := quotedValue.FindStringSubmatch(word); m != nil {
+				m := quotedValue.FindStringSubmatch(word)
+				if before == "-x" { // mpirun hands the variable on as it is written
+					m = quotedVariable.FindStringSubmatch(word)
+				}
+				if before = word; m != nil {
 					if times++; times == 1 {
 						first, flag = at, m[1]+"="+facts.Masked(job.Path(m[1]), facts.Quoted(m[2]))
 					}
@@ -40,6 +44,9 @@ var quotesInArgument = &check.Check{
 
 // quotedValue is a flag whose value is all in quotes: --name='value'.
 var quotedValue = regexp.MustCompile(`^(--?[A-Za-z][\w.-]*)=('[^']*'|"[^"]*")$`)
+
+// quotedVariable is a variable whose value is all in quotes: NAME='value'.
+var quotedVariable = regexp.MustCompile(`^([A-Za-z_]\w*)=('[^']*'|"[^"]*")$`)
 
 // usesShell says whether a shell may read the words of a container.
 func usesShell(c *corev1.Container) bool {

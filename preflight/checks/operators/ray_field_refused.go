@@ -4,12 +4,14 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // Source: ray-operator v1.5.1 controllers/ray/utils/validation.go, ValidateRayJobSpec and ValidateRayClusterSpec
 // (https://github.com/ray-project/kuberay/blob/v1.5.1/ray-operator/controllers/ray/utils/validation.go). Rules that say one
-// and the same of a role, a name or a missing entrypoint are checks of their own.
+// and the same of a role, a name or a missing entrypoint are checks of their own. What Kueue refuses of a RayJob in a queue:
+// https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/jobs/rayjob/rayjob_webhook.go, validateCreate.
 var rayFieldRefused = &check.Check{
 	Name:     "ray-field-refused",
 	Title:    "fields contradict each other, and KubeRay makes no pods",
@@ -43,6 +45,9 @@ func refusedEnd(p *check.Pass) {
 		p.Reportf(suspend, "the RayJob is suspended and selects a cluster that there is: KubeRay suspends only what it makes itself")
 	case suspended && !shutdown:
 		p.Reportf(suspend, "the RayJob is suspended, and shutdownAfterJobFinishes is not true: KubeRay suspends only a cluster that it may shut down")
+	}
+	if queue := p.Job.Source.GetLabels()[gang.QueueLabel]; queue != "" && !selects && !shutdown && p.Job.Field("spec.rayClusterSpec") != nil {
+		p.ReportAs(finding.Finding{Path: "spec", Remedy: "Write shutdownAfterJobFinishes: true."}, "the RayJob is in Kueue's queue %s, and shutdownAfterJobFinishes is not true: Kueue takes only a job whose cluster goes when it ends", facts.Quoted(queue))
 	}
 	if n, written := facts.Number(p.Job, "spec.backoffLimit"); written && n < 0 {
 		p.Reportf("spec.backoffLimit", "backoffLimit is %d; KubeRay takes 0 or more", n)

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
@@ -18,12 +19,14 @@ import (
 // freerSelector drops one key of the node selector, or the required node affinity.
 func (q *suggester) freerSelector() {
 	for _, label := range q.selectors() {
+		by := ""
 		g := q.with(func(_ int, g *gang.Group) {
 			if label.in(g) {
 				delete(g.Pod.Spec.NodeSelector, label.key)
+				by = label.broughtBy(g)
 			}
 		})
-		q.keep(g, "fits without the node selector %s=%s", label.key, label.value)
+		q.keep(g, "fits without the node selector %s=%s%s", label.key, label.value, by)
 	}
 	affine := false
 	g := q.with(func(_ int, g *gang.Group) {
@@ -45,6 +48,14 @@ type label struct{ key, value string }
 func (l label) in(g *gang.Group) bool {
 	value, ok := g.Pod.Spec.NodeSelector[l.key]
 	return ok && value == l.value
+}
+
+// broughtBy says what brings the selector where the job does not write it: the runtime that it names.
+func (l label) broughtBy(g *gang.Group) string {
+	if at := string(g.Pod.At(job.Path("nodeSelector").Key(l.key))); at != "" && !strings.Contains(at, "odeSelector") {
+		return " that " + at + " brings"
+	}
+	return ""
 }
 
 // selectors are the node selectors of the gang, in order.

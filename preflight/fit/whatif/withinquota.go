@@ -24,7 +24,7 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 	exist := quota.Existing(s, g.Whole())
 	kept := func(g gang.Gang) bool {
 		limits, notes := quota.CheckWith(s, g.Whole(), exist)
-		return len(limits)+len(notes.Told) == 0
+		return len(limits) == 0 && len(notes.Told) == len(notes.Plain)
 	}
 	fewer, ok := q.fewest(func(g gang.Gang) bool { return kept(g) && q.fits(g) })
 	if !ok {
