@@ -51,6 +51,7 @@ type jobDocument struct {
 	Undecided  []string          `json:"undecided,omitempty"`
 	Exempted   []string          `json:"exempted,omitempty"`
 	Revision   string            `json:"policyRevision,omitempty"`
+	Notes      []string          `json:"notes,omitempty"`
 }
 
 // MarshalJSON writes one element of the documented "jobs"; lists are never null, fit is
@@ -60,7 +61,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		APIVersion: r.Job.APIVersion, Kind: r.Job.Kind, Namespace: r.Job.Namespace, Name: r.Job.Name,
 		Source: r.Source, Decision: r.Decision, Fit: withLists(r.Fit),
 		Findings: list(r.Findings), Rulings: list(r.Rulings), Skipped: list(r.Skipped),
-		Undecided: r.Undecided, Exempted: r.Exempted, Revision: r.Revision,
+		Undecided: r.Undecided, Exempted: r.Exempted, Revision: r.Revision, Notes: r.Notes,
 	})
 }
 

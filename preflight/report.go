@@ -25,6 +25,7 @@ type Report struct {
 	Ran       int      // checks that ran
 	Undecided []string // policies that failed, and why
 	Exempted  []string // policies that made an exception of the job, and why
+	Notes     []string // what else is to be known of where the job stands
 	// Unread are the fields that could not be read, each a finding too: what rests on them
 	// was not checked.
 	Unread []job.Path

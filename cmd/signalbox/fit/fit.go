@@ -365,6 +365,8 @@ type fitOnly struct {
 	Name       string      `json:"name"`
 	Source     string      `json:"source"`
 	Fit        *fit.Result `json:"fit"`
+	// Notes are what else is to be known of where the job stands.
+	Notes []string `json:"notes,omitempty"`
 	// Set is what --set changed in the job.
 	Set map[string]string `json:"set,omitempty"`
 	// Who is whose end lets the job start, where --who asks.
@@ -379,7 +381,7 @@ func renderFitDocument(to io.Writer, format string, jobs []review.Reviewed, sets
 		Errors []preflight.Trouble `json:"errors"`
 	}{preflight.Schema, []fitOnly{}, append([]preflight.Trouble{}, troubles...)}
 	for i, j := range jobs {
-		one := fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit), nil, j.Who}
+		one := fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit), j.Notes, nil, j.Who}
 		if i < len(sets) {
 			one.Set = sets[i]
 		}

@@ -28,6 +28,7 @@ type Input struct {
 	Others   []manifest.Document // everything else: what a job may refer to, and what nothing covers
 	Troubles []preflight.Trouble // what could not be read
 	Notes    []string            // for stderr
+	Twins    map[string]string   // by where a job stands: that another of its name stands before it
 	Quotes   *Quotes             // the lines of the files
 	foreign  []string            // files of folders that hold no Kubernetes object
 	// templates are files of a chart that its engine has not filled in.
@@ -38,7 +39,7 @@ type Input struct {
 // inputOf reads all sources. Documents that cannot be read are troubles, and do not keep
 // the others from being reviewed; input without a single object is an error.
 func inputOf(found []manifest.Source) (*Input, error) {
-	in := &Input{Requests: map[string]manifest.Document{}}
+	in := &Input{Requests: map[string]manifest.Document{}, Twins: map[string]string{}}
 	empty := ""
 	read, err := Documents(found)
 	if err != nil {
@@ -192,7 +193,9 @@ func (in *Input) twins() {
 	for _, d := range in.Jobs {
 		id := identity{d.Source, d.Object.GetNamespace(), d.Object.GetName(), d.Object.GroupVersionKind().GroupKind()}
 		if before, twice := first[id]; twice && id.name != "" {
-			in.Notes = append(in.Notes, fmt.Sprintf("%s: %s %s stands at line %d as well: applied together, the second is a change of the first", d.Where(), id.kind.Kind, id.name, before.Line))
+			note := fmt.Sprintf("%s %s stands at line %d as well: applied together, the second is a change of the first", id.kind.Kind, id.name, before.Line)
+			in.Notes = append(in.Notes, d.Where()+": "+note)
+			in.Twins[d.Where()] = note
 			continue
 		}
 		first[id] = d

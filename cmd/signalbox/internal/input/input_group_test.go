@@ -58,4 +58,8 @@ func TestTwoJobsOfOneNameInOneFileAreNoted(t *testing.T) {
 	if diff := cmp.Diff(want, in.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
+	where, note, _ := strings.Cut(want[0], ": ")
+	if diff := cmp.Diff(map[string]string{where: note}, in.Twins); diff != "" {
+		t.Errorf("notes by job (-want +got):\n%s", diff)
+	}
 }

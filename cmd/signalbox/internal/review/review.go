@@ -49,6 +49,9 @@ func Jobs(ctx context.Context, in *input.Input, w *World) ([]Reviewed, error) {
 			in.Trouble(troubles[i])
 			continue
 		}
+		if note := in.Twins[in.Jobs[i].Where()]; note != "" {
+			answers[i].Notes = append(answers[i].Notes, note)
+		}
 		out = append(out, *answers[i])
 	}
 	return out, ctx.Err()
