@@ -249,7 +249,7 @@ var precedence = map[string][]string{
 	"ray-version-mismatch":            {"python-exception", "said-exception"},
 	"ray-waits-for-resources":         {"python-exception"},
 	"ray-worker-died":                 {"python-exception", "ray-actor-died"},
-	"required-environment":            {"python-exception", "said-exception"},
+	"required-environment":            {"python-exception", "required-environment-frame", "said-exception"},
 	"s3-access":                       {"python-exception", "tf-op-failed"},
 	"said-not-connected":              {"dns-tracker-init"},
 	"said-path-missing":               {"said-error"},
