@@ -1,6 +1,7 @@
 package logscan
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,6 +25,7 @@ type launches struct {
 	at     int    // number of the line before that was like the first of the head
 	like   string // that line
 	ends   string // a line like the first of the head that heads what ends a job: below it stand the numbers of what began it
+	says   bool   // the first line says that something starts, and comes again at once, or the second complains: it alone is the head
 	near   bool   // the two differ by a word or two, as what one logger writes: the same words have to come again
 	runs   []launch
 	from   int // the line that begins the one that is read, where there are several
@@ -74,15 +76,16 @@ func (r *logReader) launched(l *reduce.Line) {
 		}
 		n.read++
 		twice := n.read == 2 && SameStatement(n.head[0], n.head[1])
-		n.near = twice && !sameWords(n.head[0], n.head[1])
+		n.says = n.read == 2 && (twice || recovery.Wrong(body) && !recovery.Mild(body)) && starts.MatchString(n.head[0])
+		n.near = twice && !n.says && !sameWords(n.head[0], n.head[1])
 		raised := strings.HasPrefix(body, "Traceback (") || strings.HasSuffix(body, failed)
-		if r.log.Pasted || l.Lane != n.lane || raised || twice && !n.near || len(r.sightings) > n.seen {
+		if r.log.Pasted || l.Lane != n.lane || raised || twice && !n.says && !n.near || len(r.sightings) > n.seen {
 			n.raised, n.read = raised && n.read == 1, -1
 		}
 		return
 	}
 	if n.at > 0 {
-		if l.Lane == n.lane && (n.begins(body, 1) || traced(n.head[0])) {
+		if l.Lane == n.lane && (n.says || n.begins(body, 1) || traced(n.head[0])) {
 			if of := numbersOf(body); of != "" && of == numbersOf(n.head[1]) && !sameWords(n.like, n.head[0]) {
 				n.ends = n.like
 			} else {
@@ -161,6 +164,9 @@ func (n *launches) begins(body string, at int) bool {
 // failed ends the line by which torchrun's agent heads what it tells of a script that has failed
 // (https://github.com/pytorch/pytorch/blob/main/torch/distributed/elastic/multiprocessing/errors/__init__.py).
 const failed = " FAILED"
+
+// starts is the word of a program that it begins.
+var starts = regexp.MustCompile(`(?i)\b(?:start(?:ing|ed)?|begin(?:ning)?|launch(?:ing|ed)?)\b`)
 
 // SameStatement says that two lines are one with other numbers and names in it: they begin with the same word, have as
 // many, and of three at least two are the same.
