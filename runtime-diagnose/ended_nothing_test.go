@@ -66,6 +66,7 @@ func TestComplaintsThatByTheirNatureEndNothing(t *testing.T) {
 		"a count of failures":                               {"reading the list\ntime cost: 108813 ms\n[1] objects downloaded. [2] objects download failed\n", "network-dns"},
 		"a rank that failed":                                {"reading the list\nall is set up. rank 0 download failed\n", "network-dns"},
 		"another launch, the first of which could not read": {begins + noFile + begins + goes + stopped + begins + goes + steps(1), ""},
+		"the end of a calculation of Molpro":                {"reading the input\n Variable memory released\n Molpro calculation terminated\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := read(t, "", strings.NewReader(tc.log)); string(r.Category) != tc.want || tc.want == "" && r.Verdict == diagnose.Inconclusive {

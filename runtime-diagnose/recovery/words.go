@@ -69,11 +69,12 @@ var noNumber = lazy.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 // someOf is a list of results of which some are numbers: of the others, classes as a rule, there was no sample.
 var someOf = lazy.MustCompile(`(?i)\[(?:(?:nan|inf), ?)*-?\d[^\[\]]*\]`)
 
-// noneOf are counts of nothing, what a result or a loss is called, and when something terminated, which batch systems say
-// of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html).
+// noneOf are counts of nothing, what a result or a loss is called, and when something terminated, which batch systems and their
+// programs say of every run (https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html,
+// https://www.molpro.net/manual/doku.php?id=running_molpro).
 var noneOf = lazy.MustCompile(`(?i)\b(?:0|no|without(?: any)?) (?:errors?|failures?|failed|aborted|killed)\b|\d\]? \w[\w ]{1,40}[.,;] \[?0\]? (?:\w+ ){1,2}(?:failed|failures?|errors?)\b|(?:\b|_)(?:errors?|exceptions?|failures?|failed|aborted|killed|cancell?ed|time-?outs?)[:=]? ?0\b|\b(?:time-?outs?|failures?|errors?|aborts?) (?:rate|ratio|count|cases?|steps?)[:=]` +
 	`|\b(?:mean|squared|absolute|relative|percentage|rms|rmse|standard|median|average|reconstruction|prediction|quanti[sz]ation|rounding|approximation)[_ -]errors?\b` +
-	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b`)
+	`|\bterminated(?: of its own accord)? (?:on|at) [\w ./-]{6,24}\d\d:\d\d\b|^ ?Molpro calculation terminated$`)
 
 // WithoutCounts is a line without them.
 func WithoutCounts(body string) string { return noneOf.ReplaceAllString(body, "") }
