@@ -24,7 +24,7 @@ var (
 	// leavesIt are words by which a line leaves something open.
 	leavesIt = lazy.MustCompile(`(?i)\b(?:or|may|might|possibly|perhaps|probably|likely)\b`)
 	// notOf is a "not" with what it turns round.
-	notOf = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|without|[a-z]+n['’]t)(?: [\w.-]*\w){1,2}|\b(?:used up|exhausted|left)\b`)
+	notOf = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|without|[a-z]+n['’]t)(?: [\w.-]*\w){1,2}|\b(?:used up|exhausted|left)\b|(?:不|没有|未)(?:要求|需要|必须)|无需|不必`)
 	// roles are all members of one.
 	roles = lazy.MustCompile(`(?i)\b(?:masters|workers|launchers|evaluators)\b`)
 	// plainNot says that something is not so.
