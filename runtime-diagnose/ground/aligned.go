@@ -62,6 +62,9 @@ func (l lineRead) has(part []string) bool {
 	return true
 }
 
+// labelMark stands between a label and what is said of it: both are of one line.
+var labelMark = lazy.MustCompile(`:\s|：`)
+
 // sentenceMark ends a sentence or a clause of a line.
 var sentenceMark = lazy.MustCompile(`([.;])\s+`)
 
@@ -112,7 +115,7 @@ func (g *grounds) linesRead(cites []evidence.ID) (out []lineRead) {
 // something of one. Numbers that stand in no line may be worked out of some, where that is so.
 func (g *grounds) asRead(c *claim, workedOut bool) bool {
 	lines, told := g.linesRead(c.cites), g.ofRoot(c.cites)
-	for _, part := range parts.Split(c.unquoted, -1) {
+	for _, part := range parts.Split(labelMark.ReplaceAllString(c.unquoted, " "), -1) {
 		said := slices.DeleteFunc(inLine(part), func(w string) bool {
 			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
 		})
