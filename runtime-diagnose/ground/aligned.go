@@ -63,6 +63,9 @@ func (l lineRead) has(part []string) bool {
 	return true
 }
 
+// labelMark stands between a label and what is said of it: both are of one line.
+var labelMark = lazy.MustCompile(`:\s|：`)
+
 // sentenceMark ends a sentence or a clause of a line.
 var sentenceMark = lazy.MustCompile(`([.;])\s+`)
 
@@ -114,12 +117,12 @@ func (g *grounds) linesRead(cites []evidence.ID) (out []lineRead) {
 // something of one. Numbers that stand in no line may be worked out of some, where that is so.
 func (g *grounds) asRead(c *claim, workedOut bool) bool {
 	lines, told, owner := g.linesRead(c.cites), g.ofRoot(c.cites), ""
-	for _, part := range parts.Split(c.unquoted, -1) {
+	for _, part := range parts.Split(labelMark.ReplaceAllString(c.unquoted, " "), -1) {
 		said := slices.DeleteFunc(inLine(part), func(w string) bool {
 			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
 		})
 		signs := slices.DeleteFunc(hanSigns(part), func(sign *lazy.Regexp) bool { return !sign.MatchString(c.texts) })
-		goesOn := !slices.ContainsFunc(said, func(w string) bool { return g.who[w] || numberedMember.MatchString(w) }) // it names nobody: it is of who was named
+		goesOn := !g.namesSomebody(part) // it is of who was named before
 		bears := func(l lineRead) bool {
 			return !(goesOn && owner != "" && l.pod != "" && l.pod != owner) && l.has(said) && !slices.ContainsFunc(signs, func(sign *lazy.Regexp) bool { return !sign.MatchString(l.text) })
 		}
@@ -133,6 +136,14 @@ func (g *grounds) asRead(c *claim, workedOut bool) bool {
 		told = told || slices.ContainsFunc(said, func(w string) bool { return !lines[at].of[w] })
 	}
 	return told || c.unquoted != c.body
+}
+
+// namesSomebody says whether a part of a claim has the name, the number or the role of a member or a node.
+func (g *grounds) namesSomebody(part string) bool {
+	return members.MatchString(part) || indexed.MatchString(part) || slices.ContainsFunc(wordShape.FindAllString(strings.ToLower(part), -1), func(w string) bool {
+		w = strings.TrimSuffix(strings.Trim(w, ".:,-/~+@"), "'s")
+		return w != "" && g.who[w]
+	})
 }
 
 // toldWhy says whether a claim gives a reason that its evidence gives, or that the rules found.

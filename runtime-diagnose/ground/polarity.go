@@ -34,7 +34,7 @@ const mostDenied = 7
 
 // valueNo is a setting that is off, and isNo a claim that it is.
 var (
-	valueNo = lazy.MustCompile(`(?i)\b([a-z_][\w-]*(?: [a-z][\w-]*)?) ?(?:[:=] ?["']?(?:false|off|disabled)\b|=(?:no|none)\b)`)
+	valueNo = lazy.MustCompile(`(?i)\b([a-z_][\w-]*(?: [a-z][\w-]*)?) ?(?:[:=] ?["']?(?:false|off|disabled)\b|=(?:no|none)\b)|\b(restart)s:? 0\b`)
 	isNo    = lazy.MustCompile(`(?i)\b(?:false|off|disabled)\b`)
 )
 
@@ -62,7 +62,8 @@ func readAffirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
 	text = readyColumn.ReplaceAllString(text, " ")
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
-		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
+		of := valueNo.FindStringSubmatch(m)
+		gone.WriteString(of[1] + of[2] + "\n")
 		return " ; "
 	})
 	text = failedNoun.ReplaceAllStringFunc(text, func(m string) string {
