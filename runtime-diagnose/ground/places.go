@@ -105,24 +105,26 @@ var kindBehind = lazy.MustCompile(`(?i)([\w.-]+)\s*(?:\b(nodes?|hosts?|pods?|con
 
 // calledOtherwise says whether a claim calls by its name a node, a pod or a container what is another of these.
 func (g *grounds) calledOtherwise(plain, texts string) bool {
-	named := kindBefore.FindAllStringSubmatch(plain, -1)
+	named, there := kindBefore.FindAllStringSubmatch(plain, -1), kindBefore.FindAllStringSubmatch(texts, -1)
 	for _, m := range kindBehind.FindAllStringSubmatch(plain, -1) {
 		named = append(named, []string{m[0], m[2], m[3], m[1]})
 	}
+	ofNode := func(m []string) bool {
+		return layerOf[strings.ToLower(m[1])] == ofNode || m[2] != "" && m[2] != "容器"
+	}
 	return slices.ContainsFunc(named, func(m []string) bool {
-		name, of := strings.TrimRight(m[3], "."), runs
-		if layerOf[strings.ToLower(m[1])] == ofNode || m[2] != "" && m[2] != "容器" {
-			of = ofNode
-		}
+		name := strings.TrimRight(m[3], ".")
 		container := strings.HasPrefix(strings.ToLower(m[1]), "container") || m[2] == "容器"
 		node, other := g.isNode(name), g.isContainer(name)
 		pod := slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return i.Source.Pod == name })
-		if !node && !pod && !other && hasDigit(name) {
-			there := kindBefore.FindAllStringSubmatch(texts, -1)
-			is := func(t []string) bool { return strings.TrimRight(t[3], ".") == name }
-			return slices.ContainsFunc(there, is) && !slices.ContainsFunc(there, func(t []string) bool { return is(t) && strings.EqualFold(t[1], m[1]) })
+		switch {
+		case name == "":
+			return false
+		case node || pod || other:
+			return !(ofNode(m) && node || !ofNode(m) && !container && pod || container && other)
 		}
-		return name != "" && (node || pod || other) && !(of == ofNode && node) && !(of == runs && !container && pod) && !(container && other)
+		is := func(t []string) bool { return hasDigit(name) && strings.TrimRight(t[3], ".") == name }
+		return slices.ContainsFunc(there, is) && !slices.ContainsFunc(there, func(t []string) bool { return is(t) && ofNode(t) == ofNode(m) })
 	})
 }
 
