@@ -117,7 +117,7 @@ func (g *grounds) linesRead(cites []evidence.ID) (out []lineRead) {
 // something of one. Numbers that stand in no line may be worked out of some, where that is so.
 func (g *grounds) asRead(c *claim, workedOut bool) bool {
 	lines, told, owner := g.linesRead(c.cites), g.ofRoot(c.cites), ""
-	for _, part := range parts.Split(labelMark.ReplaceAllString(c.unquoted, " "), -1) {
+	for _, part := range parts.Split(labelMark.ReplaceAllString(c.unquoted, " | "), -1) {
 		said := slices.DeleteFunc(inLine(part), func(w string) bool {
 			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
 		})

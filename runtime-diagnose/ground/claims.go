@@ -337,7 +337,7 @@ var guessed = lazy.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[e
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
 	switch {
-	case c.elsewhere, unsaidWords(c.plain, c.support), g.otherDevice(c), g.ofAnotherOwner(c), g.ofUncitedContainer(c), g.calledOtherwise(c.plain), g.ofOtherSubject(c), g.otherLayer(c), g.endedOtherwise(c), switched(c.body, c.texts):
+	case c.elsewhere, unsaidWords(c.plain, c.support), g.otherDevice(c), g.ofAnotherOwner(c), g.ofUncitedContainer(c), g.calledOtherwise(c.plain, c.texts), g.ofOtherSubject(c), g.otherLayer(c), g.endedOtherwise(c), switched(c.body, c.texts):
 		return Word
 	case len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		if _, of := overlap(c.plain, c.support); of == 0 {

@@ -25,12 +25,8 @@ var (
 	leavesIt = lazy.MustCompile(`(?i)\b(?:or|may|might|possibly|perhaps|probably|likely)\b`)
 	// notOf is a "not" with what it turns round.
 	notOf = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|without|[a-z]+n['’]t)(?: [\w.-]*\w){1,2}|\b(?:used up|exhausted|left)\b|(?:不|没有|未)(?:要求|需要|必须)|无需|不必`)
-	// roles are all members of one.
-	roles = lazy.MustCompile(`(?i)\b(?:masters|workers|launchers|evaluators)\b`)
 	// plainNot says that something is not so.
 	plainNot = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|n['’]t|none)\b|n['’]t\b|不|未|没有|无法`)
-	// stateOf is a state that something is said to be in.
-	stateOf = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|still|already|now) (?:still |already |now |up and )?(running|ready|pending|alive|up|scheduled|available|bound|mounted|complete|terminated|waiting)\b`)
 )
 
 // loosely says why a claim whose words all stand in its evidence may be false nevertheless; empty: it says them as its evidence does.
@@ -52,15 +48,6 @@ func (g *grounds) loosely(c *claim) Reason {
 	}
 	if g.ofRoot(c.cites) && saysWithout(c.body, g.Says) {
 		return Word // the rules say that they have not seen it
-	}
-	if m := roles.FindString(c.plain); m != "" && !strings.Contains(low, strings.ToLower(m)) {
-		return Word
-	}
-	has := stemsOf(c.texts)
-	for _, m := range stateOf.FindAllStringSubmatch(c.unquoted, -1) {
-		if !has.has(m[1]) {
-			return Word
-		}
 	}
 	texts := withoutSystemErrors(low)
 	if m := leavesIt.FindString(texts); m != "" && !containsToken(c.body, m) {
