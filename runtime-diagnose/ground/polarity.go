@@ -228,38 +228,6 @@ func unsaid(clause string, turned []string) bool {
 	return slices.ContainsFunc(turned, said.has)
 }
 
-// otherwiseOf says whether a claim says of something in quotation marks, or of a name, by a word what its evidence says of that by the same word with a beginning that turns
-// it round: 'a' is known, where the key 'a' is unknown and others are known.
-func otherwiseOf(body, support string) bool {
-	return slices.ContainsFunc(clauseEnd.Split(body, -1), func(clause string) bool { return otherwiseIn(clause, support) })
-}
-
-func otherwiseIn(clause, support string) bool {
-	if negation.MatchString(clause) || plainNot.MatchString(clause) || !negatedWord.MatchString(support) {
-		return false
-	}
-	plain := quotation.ReplaceAllString(clause, " ")
-	said := stemsOf(expectedIt.ReplaceAllString(plain, " "))
-	names := slices.DeleteFunc(looked(plain), digitsOnly)
-	for _, m := range quotation.FindAllStringSubmatch(clause, -1) {
-		names = append(names, strings.Join(m[1:], ""))
-	}
-	for _, q := range names {
-		q = strings.ToLower(q)
-		turned := false
-		for _, piece := range clauseEnd.Split(strings.ToLower(support), -1) {
-			if containsToken(piece, q) {
-				words := stemsOf(piece)
-				turned = turned || slices.ContainsFunc(turnedWords(piece), func(w string) bool { return said.has(w) && !words.has(w) })
-			}
-		}
-		if turned {
-			return true
-		}
-	}
-	return false
-}
-
 // expectedIt is what somebody expected or needed: that it came so is not said.
 var expectedIt = lazy.MustCompile(`(?i)\b(?:it|that|which|program|code|model|layer|loader|reader|writer|checker|where) (?:expect(?:s|ed)|wants?|wanted|support(?:s|ed)) (?:a |an |the )?[\d\w]`)
 

@@ -228,11 +228,6 @@ func undoubled(w string) string {
 	return w
 }
 
-// known says whether evidence holds a word, or what it calls otherwise.
-func known(w, support string) bool {
-	return vocabulary(support)(w)
-}
-
 // counted says whether a claim counts as its evidence does: "3 of 16" stands there, and a claim of all
 // was told of all.
 func counted(plain, support string) bool {
