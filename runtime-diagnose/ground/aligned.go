@@ -44,6 +44,7 @@ type lineRead struct {
 	words []string
 	of    map[string]bool
 	text  string // as it was written
+	pod   string // of which it is
 }
 
 // has says whether the words of a part of a claim stand in a line in the same order, with no number left out between two of them.
@@ -61,6 +62,9 @@ func (l lineRead) has(part []string) bool {
 	}
 	return true
 }
+
+// labelMark stands between a label and what is said of it: both are of one line.
+var labelMark = lazy.MustCompile(`:\s|：`)
 
 // sentenceMark ends a sentence or a clause of a line.
 var sentenceMark = lazy.MustCompile(`([.;])\s+`)
@@ -83,7 +87,7 @@ func (g *grounds) linesOf(id evidence.ID) []lineRead {
 			of[at.Format("15:04")], of[at.Format("15:04:05")] = true, true
 		}
 		for said := range strings.Lines(sentenceMark.ReplaceAllString(item.Text, "$1\n") + "\n" + restated(item.Text) + timesOf(item)) {
-			out = append(out, lineRead{inLine(said), of, said})
+			out = append(out, lineRead{inLine(said), of, said, item.Source.Pod})
 		}
 		g.lines[id] = out
 	}
@@ -92,17 +96,18 @@ func (g *grounds) linesOf(id evidence.ID) []lineRead {
 
 // linesRead are the lines of what is cited, and of what the rules say where that is cited for the cause.
 func (g *grounds) linesRead(cites []evidence.ID) (out []lineRead) {
-	root := map[string]bool{}
+	root, pod := map[string]bool{}, ""
 	for _, id := range cites {
 		lines := g.linesOf(id)
 		out = append(out, lines...)
 		if slices.Contains(g.Root, id) && len(lines) > 0 {
 			maps.Copy(root, lines[0].of)
+			pod = lines[0].pod
 		}
 	}
 	if g.ofRoot(cites) {
 		for said := range strings.Lines(g.Says) {
-			out = append(out, lineRead{inLine(said), root, said})
+			out = append(out, lineRead{inLine(said), root, said, pod})
 		}
 	}
 	return out
@@ -111,22 +116,34 @@ func (g *grounds) linesRead(cites []evidence.ID) (out []lineRead) {
 // asRead says whether each part of a claim has the words of its evidence, those in Chinese as well, as one line or one clause of that has them, and
 // something of one. Numbers that stand in no line may be worked out of some, where that is so.
 func (g *grounds) asRead(c *claim, workedOut bool) bool {
-	lines, told := g.linesRead(c.cites), g.ofRoot(c.cites)
-	for _, part := range parts.Split(c.unquoted, -1) {
+	lines, told, owner := g.linesRead(c.cites), g.ofRoot(c.cites), ""
+	for _, part := range parts.Split(labelMark.ReplaceAllString(c.unquoted, " | "), -1) {
 		said := slices.DeleteFunc(inLine(part), func(w string) bool {
 			return !g.who[w] && (workedOut || !digitsOnly(w)) && !numberedMember.MatchString(w) && !slices.ContainsFunc(lines, func(l lineRead) bool { return l.of[w] || slices.Contains(l.words, w) })
 		})
 		signs := slices.DeleteFunc(hanSigns(part), func(sign *lazy.Regexp) bool { return !sign.MatchString(c.texts) })
+		goesOn := !g.namesSomebody(part) // it is of who was named before
 		bears := func(l lineRead) bool {
-			return l.has(said) && !slices.ContainsFunc(signs, func(sign *lazy.Regexp) bool { return !sign.MatchString(l.text) })
+			return !(goesOn && owner != "" && l.pod != "" && l.pod != owner) && l.has(said) && !slices.ContainsFunc(signs, func(sign *lazy.Regexp) bool { return !sign.MatchString(l.text) })
 		}
 		at := slices.IndexFunc(lines, bears)
 		if at < 0 || slices.ContainsFunc(lines, func(l lineRead) bool { return bears(l) && !g.sameLayers(part, l.text) }) {
 			return false
 		}
+		if !goesOn {
+			owner = lines[at].pod
+		}
 		told = told || slices.ContainsFunc(said, func(w string) bool { return !lines[at].of[w] })
 	}
 	return told || c.unquoted != c.body
+}
+
+// namesSomebody says whether a part of a claim has the name, the number or the role of a member or a node.
+func (g *grounds) namesSomebody(part string) bool {
+	return members.MatchString(part) || indexed.MatchString(part) || slices.ContainsFunc(wordShape.FindAllString(strings.ToLower(part), -1), func(w string) bool {
+		w = strings.TrimSuffix(strings.Trim(w, ".:,-/~+@"), "'s")
+		return w != "" && g.who[w]
+	})
 }
 
 // toldWhy says whether a claim gives a reason that its evidence gives, or that the rules found.

@@ -238,9 +238,6 @@ func (g *grounds) foreign(c *claim) Reason {
 			c.plain = strings.Replace(c.plain+" ", m[0][:strings.Index(m[0], m[2])+len(m[2])], " ", 1) // and not the comma behind it
 		}
 	}
-	if extended(c.plain, c.support) {
-		return Name
-	}
 	pods := map[string]bool{}
 	for _, id := range c.cites {
 		pods[g.items[id].Source.Pod] = true
@@ -276,18 +273,6 @@ func (g *grounds) neverRead(body, quoted, message string) bool {
 	})
 }
 
-// extended says whether evidence has a word of a claim only as the beginning of a longer name: tensorboard, where it has tensorboardX.
-func extended(plain, support string) bool {
-	low := strings.ToLower(support)
-	names := looked(support)
-	return slices.ContainsFunc(content(plain), func(w string) bool {
-		return !containsToken(low, w) && slices.ContainsFunc(names, func(n string) bool {
-			end, ok := strings.CutPrefix(strings.ToLower(n), w)
-			return ok && end != "" && len(end) <= 2 && n[len(w):] == strings.ToUpper(n[len(w):]) && letters(n)
-		})
-	})
-}
-
 // countedThings are things with a number that are no members of a job: which step it was may be written otherwise.
 var countedThings = lazy.MustCompile(`(?i)\b(?:stages?|steps?|epochs?|attempts?|layers?|lines?)[\s#]+(\d+)\b|第\s*(\d+)\s*(?:[步行层次轮]|阶段|个)`)
 
@@ -303,7 +288,7 @@ func (g *grounds) contradicted(c *claim) Reason {
 	}
 	miscounted, turned := turnedHan(c.plain, c.texts)
 	switch {
-	case turned && !denies(c.texts), countsOthers(c.unquoted, c.support), mislabelled(c.plain, c.support), misgoverned(c.plain, c.support), ofSomeNodes(c.unquoted, c.support), otherwiseOf(c.body, c.support), silent(c.plain, c.texts), doneTo(c.plain, c.support), miscalled(c.body, c.support):
+	case turned && !denies(c.texts), mislabelled(c.plain, c.support), misgoverned(c.plain, c.support), ofSomeNodes(c.unquoted, c.support), doneTo(c.plain, c.support):
 		return Otherwise
 	case g.ownDoing(c.plain, c.cites), g.judged(c) && (g.bringsAbout(c.plain, c.cites) || g.reversed(c.plain, c.cites)):
 		return Reversed
@@ -337,7 +322,7 @@ var guessed = lazy.MustCompile(`(?i)\b(?:probably|likely|perhaps|maybe|possibl[e
 // unproven says why a claim cannot be shown from its evidence, which does not contradict it.
 func (g *grounds) unproven(c *claim) Reason {
 	switch {
-	case c.elsewhere, unsaidWords(c.plain, c.support), g.otherDevice(c), g.ofAnotherOwner(c), g.ofUncitedContainer(c), g.calledOtherwise(c.plain), g.ofOtherSubject(c), g.otherLayer(c), g.endedOtherwise(c), switched(c.body, c.texts):
+	case c.elsewhere, unsaidWords(c.plain, c.support), g.otherDevice(c), g.ofAnotherOwner(c), g.ofUncitedContainer(c), g.calledOtherwise(c.plain, c.texts), g.ofOtherSubject(c), g.otherLayer(c), g.endedOtherwise(c), switched(c.body, c.texts):
 		return Word
 	case len(looked(c.plain)) == 0 && c.plain == c.body && len(about(c.plain)) == 0:
 		if _, of := overlap(c.plain, c.support); of == 0 {
@@ -389,17 +374,6 @@ func (g *grounds) turned(body, support, texts string, ofRoot bool) (loose Reason
 func supposes(body string) bool { return generally.MatchString(body) || wouldBe.MatchString(body) }
 
 var wouldBe = lazy.MustCompile(`(?i)\b(?:would|may|might)\b`)
-
-// noAnswer says that nobody answered, and answered that somebody did.
-var (
-	noAnswer = lazy.MustCompile(`(?i)\b(?:(?:did|does|do)(?: not|n['’]t)|never|no longer|without) (?:respond|answer|repl)\w*|\bno (?:response|answer|reply)\b|没有(?:响应|应答|回应)|未(?:响应|应答|回应)`)
-	answered = lazy.MustCompile(`(?i)\b(?:denied|refused|rejected|forbidden|returned|answered|replied|responded)\b|\bHTTP/?[\d.]* ?[1-5]\d\d\b|\b4\d\d Client Error`)
-)
-
-// silent says whether a claim says that nobody answered, where its evidence has the answer.
-func silent(plain, texts string) bool {
-	return noAnswer.MatchString(plain) && answered.MatchString(texts)
-}
 
 // timePassed says how much time went by, and no test.
 var timePassed = lazy.MustCompile(`(?i)\b((?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?) (?:had )?)passed\b`)

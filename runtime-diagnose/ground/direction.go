@@ -23,6 +23,9 @@ var brings = lazy.MustCompile(`(?i)\b(?:made|makes|left (?:[\w-]+ ){1,4}(?:witho
 // wasMade is what was done, and brought nothing about by that: a call, a request.
 var wasMade = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|being|be) made\b|\bmakes? (?:up )?\d|\b(?:lines?|calls?|statements?|places?|operations?|requests?|messages?) (?:that|which) (?:triggered|caused|raised|led to) `)
 
+// calledCause calls what stands before it the cause.
+var calledCause = lazy.MustCompile(`(?i)\b(?:is|was) the (?:\w+ )?(?:cause|reason|origin|culprit)\b|(?:是|才是|就是)(?:真正的?|根本的?|直接)?(?:原因|根因|根源)`)
+
 // asCause is the "as" that opens a sentence with what brought the rest about.
 var asCause = lazy.MustCompile(`^\W*As `)
 
@@ -64,6 +67,11 @@ func (g *grounds) reversed(body string, cites []evidence.ID) bool {
 		blamed, followed := lean(cause, root, rest), lean(effect, root, rest)
 		told = told && (blamed != 0 || !han(cause)) // the words of Chinese are not among those
 		return blamed < 0 && (followed > 0 || told && exclusive(effect, root, rest)) || told && (blamed < 0 && followed == 0 || blamed == 0 && followed > 0)
+	}
+	for _, clause := range clauseMark.Split(notToBlame.ReplaceAllString(body, " "), -1) {
+		if m := calledCause.FindStringIndex(clause); m != nil && lean(clause[:m[0]], root, rest) < 0 {
+			return true
+		}
 	}
 	body = inferred.ReplaceAllString(withoutNoCause(body), "")
 	words := append(connectives(backward, body, true), connectives(forward, body, false)...)

@@ -294,7 +294,7 @@ func (g *grounds) restsOn(s string) (body string, cites []evidence.ID, why Reaso
 		}
 	}
 	body = brackets.ReplaceAllStringFunc(s, func(b string) string {
-		if slices.ContainsFunc(cited(b[1:len(b)-1]), func(id string) bool { return idShape.MatchString(id) }) {
+		if slices.ContainsFunc(cited(b[1:len(b)-1]), func(id string) bool { return g.has(id) || idShape.MatchString(id) }) {
 			return " "
 		}
 		return b

@@ -3,10 +3,10 @@ package ground
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
+// pairOf is a label with its value.
 var pairOf = regexp.MustCompile(`\b([A-Za-z_][\w.]{2,})(?:=|: ?| is | of )["']?(\d+(?:\.\d+)*|true|false|True|False|nan)\b`)
 
 // hanOf are lines and what they say in Chinese; %s is who wrote it.
@@ -114,16 +114,5 @@ func restatements(s scenario) (out []string) {
 			}
 		}
 	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(out, func(x string) bool { // one of each form
-		for _, n := range s.Names {
-			if n != "" {
-				x = strings.ReplaceAll(x, n, "")
-			}
-		}
-		x = brackets.ReplaceAllString(digitsOf.ReplaceAllString(x, "0"), "")
-		was := seen[x]
-		seen[x] = true
-		return was
-	})
+	return out
 }

@@ -38,3 +38,25 @@ func TestWhatIsSaidOfAnOwner(t *testing.T) {
 		}
 	}
 }
+
+// A clause that names nobody is of who was named before it, whosever line has its words.
+func TestAClauseThatNamesNobody(t *testing.T) {
+	job := gang("run-2 (rank 2, node n2): a file is missing\na file is missing\nFileNotFoundError: [Errno 2] No such file or directory: '/data/part-0007.tar'", "2/t#3", "0/t#4",
+		"2/t#1 loaded shard part-0003 (412 MB)", "2/t#3 FileNotFoundError: [Errno 2] No such file or directory: '/data/part-0007.tar'", "0/t#1 loaded shard part-0001 (398 MB)", "0/t#4 RuntimeError: Connection closed by peer",
+		"0/t/exit container t ended: exit code 143", "2/t/exit container t ended: exit code 1", "1/t#2 listening on port 29500", "1/t/exit container t ended: exit code 15")
+	job.Effects = append(job.Effects, "pod/run-0/t/exit", "pod/run-2/t/exit")
+	for sentence, want := range map[string]outcome{
+		"run-0 loaded shard part-0001, and its container ended with exit code 143 [pod/run-0/t#1] [pod/run-0/t/exit].":     published,
+		"run-0 loaded shard part-0001, and its container ended with exit code 1 [pod/run-0/t#1] [pod/run-2/t/exit].":       apart,
+		"run-0 loaded shard part-0001, and run-2 ended with exit code 1 [pod/run-0/t#1] [pod/run-2/t/exit].":               published,
+		"run-0 loaded shard part-0001 and got a FileNotFoundError [pod/run-0/t#1] [pod/run-2/t#3].":                        apart,
+		"run-1 was listening on port 29500, and its container ended with exit code 15 [pod/run-1/t#2] [pod/run-1/t/exit].": published,
+		"run-1 was listening on port 29500, and the container ended with exit code 1 [pod/run-1/t#2] [pod/run-2/t/exit].":  apart,
+		"run-0 加载了 shard part-0001，容器 t 以退出码 143 结束 [pod/run-0/t#1] [pod/run-0/t/exit]。":                                   published,
+		"run-0 加载了 shard part-0001，容器 t 以退出码 1 结束 [pod/run-0/t#1] [pod/run-2/t/exit]。":                                     apart,
+	} {
+		if got := outcomeOf(Keep(Answer{Analysis: sentence}, job)); got != want {
+			t.Errorf("%s: %v, want %v", sentence, got, want)
+		}
+	}
+}

@@ -104,28 +104,32 @@ var kindBefore = lazy.MustCompile(`(?i)(?:\b(nodes?|hosts?|machines?|servers?|po
 var kindBehind = lazy.MustCompile(`(?i)([\w.-]+)\s*(?:\b(nodes?|hosts?|pods?|containers?)\b|(节点|主机|容器))`)
 
 // calledOtherwise says whether a claim calls by its name a node, a pod or a container what is another of these.
-func (g *grounds) calledOtherwise(plain string) bool {
-	named := kindBefore.FindAllStringSubmatch(plain, -1)
+func (g *grounds) calledOtherwise(plain, texts string) bool {
+	named, there := kindBefore.FindAllStringSubmatch(plain, -1), kindBefore.FindAllStringSubmatch(texts, -1)
 	for _, m := range kindBehind.FindAllStringSubmatch(plain, -1) {
 		named = append(named, []string{m[0], m[2], m[3], m[1]})
 	}
+	ofNode := func(m []string) bool {
+		return layerOf[strings.ToLower(m[1])] == ofNode || m[2] != "" && m[2] != "容器"
+	}
 	return slices.ContainsFunc(named, func(m []string) bool {
-		name, of := strings.TrimRight(m[3], "."), runs
-		if layerOf[strings.ToLower(m[1])] == ofNode || m[2] != "" && m[2] != "容器" {
-			of = ofNode
-		}
+		name := strings.TrimRight(m[3], ".")
 		container := strings.HasPrefix(strings.ToLower(m[1]), "container") || m[2] == "容器"
 		node, other := g.isNode(name), g.isContainer(name)
 		pod := slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return i.Source.Pod == name })
-		return name != "" && (node || pod || other) && !(of == ofNode && node) && !(of == runs && !container && pod) && !(container && other)
+		switch {
+		case name == "":
+			return false
+		case node || pod || other:
+			return !(ofNode(m) && node || !ofNode(m) && !container && pod || container && other)
+		}
+		is := func(t []string) bool { return hasDigit(name) && strings.TrimRight(t[3], ".") == name }
+		return slices.ContainsFunc(there, is) && !slices.ContainsFunc(there, func(t []string) bool { return is(t) && ofNode(t) == ofNode(m) })
 	})
 }
 
 // addressOfRole is what members are told to find one of a role by, and no member.
 var addressOfRole = lazy.MustCompile(`(?i)\bthe (?:master|launcher|chief)(?:'s)? (?:address|port|host ?name|name|URL|endpoint)\b`)
-
-// kindOf is a name behind the word for what it is.
-var kindOf = lazy.MustCompile(`(?i)(?:\b(nodes?|hosts?|pods?)|(节点))\s+([\w.-]+)`)
 
 // ofRole is a member by its role, and otherRole one in evidence.
 var (
@@ -150,17 +154,6 @@ func (g *grounds) notShown(plain, support string) bool {
 		}
 		if otherRole.MatchString(low) && !strings.Contains(low, role) {
 			return true
-		}
-	}
-	for _, m := range kindOf.FindAllStringSubmatch(plain, -1) {
-		name, node := strings.TrimRight(m[3], "."), !strings.HasPrefix(strings.ToLower(m[1]), "pod")
-		if name == "" { // nodes, and the end of the sentence
-			continue
-		}
-		for _, item := range g.Items {
-			if node && item.Source.Pod == name || !node && item.Source.Node == name && item.Source.Pod != name {
-				return true
-			}
 		}
 	}
 	return false

@@ -34,7 +34,7 @@ const mostDenied = 7
 
 // valueNo is a setting that is off, and isNo a claim that it is.
 var (
-	valueNo = lazy.MustCompile(`(?i)\b([a-z_][\w-]*(?: [a-z][\w-]*)?) ?(?:[:=] ?["']?(?:false|off|disabled)\b|=(?:no|none)\b)`)
+	valueNo = lazy.MustCompile(`(?i)\b([a-z_][\w-]*(?: [a-z][\w-]*)?) ?(?:[:=] ?["']?(?:false|off|disabled)\b|=(?:no|none)\b)|\b(restart)s:? 0\b`)
 	isNo    = lazy.MustCompile(`(?i)\b(?:false|off|disabled)\b`)
 )
 
@@ -62,7 +62,8 @@ func readAffirmed(text string) (rest, denied string) {
 	var left, gone strings.Builder
 	text = readyColumn.ReplaceAllString(text, " ")
 	text = valueNo.ReplaceAllStringFunc(text, func(m string) string {
-		gone.WriteString(valueNo.FindStringSubmatch(m)[1] + "\n")
+		of := valueNo.FindStringSubmatch(m)
+		gone.WriteString(of[1] + of[2] + "\n")
 		return " ; "
 	})
 	text = failedNoun.ReplaceAllStringFunc(text, func(m string) string {
@@ -225,38 +226,6 @@ func unsaid(clause string, turned []string) bool {
 	}
 	said := stemsOf(expectedIt.ReplaceAllString(clause, " "))
 	return slices.ContainsFunc(turned, said.has)
-}
-
-// otherwiseOf says whether a claim says of something in quotation marks, or of a name, by a word what its evidence says of that by the same word with a beginning that turns
-// it round: 'a' is known, where the key 'a' is unknown and others are known.
-func otherwiseOf(body, support string) bool {
-	return slices.ContainsFunc(clauseEnd.Split(body, -1), func(clause string) bool { return otherwiseIn(clause, support) })
-}
-
-func otherwiseIn(clause, support string) bool {
-	if negation.MatchString(clause) || plainNot.MatchString(clause) || !negatedWord.MatchString(support) {
-		return false
-	}
-	plain := quotation.ReplaceAllString(clause, " ")
-	said := stemsOf(expectedIt.ReplaceAllString(plain, " "))
-	names := slices.DeleteFunc(looked(plain), digitsOnly)
-	for _, m := range quotation.FindAllStringSubmatch(clause, -1) {
-		names = append(names, strings.Join(m[1:], ""))
-	}
-	for _, q := range names {
-		q = strings.ToLower(q)
-		turned := false
-		for _, piece := range clauseEnd.Split(strings.ToLower(support), -1) {
-			if containsToken(piece, q) {
-				words := stemsOf(piece)
-				turned = turned || slices.ContainsFunc(turnedWords(piece), func(w string) bool { return said.has(w) && !words.has(w) })
-			}
-		}
-		if turned {
-			return true
-		}
-	}
-	return false
 }
 
 // expectedIt is what somebody expected or needed: that it came so is not said.

@@ -91,22 +91,6 @@ func (g *grounds) ownDoing(plain string, cites []evidence.ID) bool {
 	return false
 }
 
-// countOf is how many there are of something.
-var countOf = lazy.MustCompile(`(?:^|[^\w.:/-])(\d+) ([a-z]{3,}s)\b`)
-
-// countsOthers says whether a claim counts one thing by the number that its evidence has for another: 12 shards, where
-// there are 12 workers.
-func countsOthers(plain, support string) bool {
-	has := map[string][]string{}
-	for _, m := range countOf.FindAllStringSubmatch(support, -1) {
-		has[m[1]] = append(has[m[1]], stem(m[2]))
-	}
-	return slices.ContainsFunc(countOf.FindAllStringSubmatch(plain, -1), func(m []string) bool {
-		of, w := has[m[1]], stem(m[2])
-		return len(of) > 0 && !slices.Contains(of, w) && strings.Count(support, m[1]) == len(of) && known(m[2], support) && units[m[2]] == 0
-	})
-}
-
 // rounded says whether a number is another one without what stands behind its point.
 func rounded(n, of string) bool {
 	return value(n) == value(of) || !strings.Contains(n, ".") && strings.Contains(of, ".") && value(of) > 10 && math.Abs(value(n)-value(of)) < 1

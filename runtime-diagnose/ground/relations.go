@@ -42,7 +42,7 @@ var notHan = lazy.MustCompile(`(?:没有|未能|无法|不能|并未|没能|未|
 // notAny is a "not" in Chinese before a verb and an "any".
 var notAny = lazy.MustCompile(`(?:没有|未能|无法|不能|并未|没能|未|没|不)\p{Han}{0,4}(?:任何|一个|一条)\p{Han}{0,2}$`)
 
-// turnedHan says whether a claim in Chinese gives to words a number that others have in its evidence, or says "not" of
+// turnedHan says whether a claim in Chinese gives to words a number that others have in its evidence, or may say, or says "not" of
 // what stands there as so.
 func turnedHan(plain, texts string) (miscounted, turned bool) {
 	if strings.IndexFunc(plain, func(r rune) bool { return unicode.Is(unicode.Han, r) }) < 0 {
@@ -50,15 +50,17 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 	}
 	so, not := affirmed(texts)
 	there := lineBreath.Split(texts, -1)
-	turned = notOfHan(plain, so, not) || hanDoubled.MatchString(plain) || hanUntold.MatchString(plain)
+	turned = notOfHan(plain, so, not)
+	miscounted = hanDoubled.MatchString(plain) || hanUntold.MatchString(plain)
 	for _, said := range breath.Split(indexed.ReplaceAllString(members.ReplaceAllString(nth.ReplaceAllString(plain, " "), " "), " "), -1) {
 		var has []string
 		for at := 0; at < len(said); {
 			word := hanAt(said[at:])
 			if needs := hanWords[word]; needs != nil {
-				turned = turned || (notHan.MatchString(said[:at]) || notAny.MatchString(said[:at])) && needs.MatchString(so)
+				denied, broad := (notHan.MatchString(said[:at]) || notAny.MatchString(said[:at])) && needs.MatchString(so), hanBroad.MatchString(word)
+				miscounted, turned = miscounted || denied && broad, turned || denied && !broad
 				for _, line := range there {
-					if needs.MatchString(line) {
+					if !broad && needs.MatchString(line) {
 						has = append(has, countsIn(line)...)
 					}
 				}
@@ -71,6 +73,9 @@ func turnedHan(plain, texts string) (miscounted, turned bool) {
 	}
 	return miscounted, turned
 }
+
+// hanBroad are words that are said of so much that a "not" of one may be of something else.
+var hanBroad = lazy.MustCompile(`^(?:退出|结束|终止|停止|中止|中断|崩溃|失败|缺少|缺失|运行|等待|等到?)$`)
 
 // hanDoubled is a "not" in Chinese of a lack, and hanUntold one of what was told.
 var (
@@ -98,7 +103,7 @@ func notOfHan(plain, so, not string) bool {
 				name = ""
 				break
 			}
-			if needs := hanWords[word]; needs != nil {
+			if needs := hanWords[word]; needs != nil && !hanBroad.MatchString(word) {
 				if at > 0 && needs.MatchString(so) && !needs.MatchString(not) {
 					return true
 				}

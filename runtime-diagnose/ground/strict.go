@@ -1,7 +1,6 @@
 package ground
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/lazy"
@@ -12,7 +11,7 @@ import (
 
 var (
 	// noneElse says that something is so of nothing else.
-	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|single|own|itself|themselves)\b|只有|唯一|仅`)
+	noneElse = lazy.MustCompile(`(?i)\b(?:only|solely|just|nothing but|nobody (?:else|but)|no other|alone|sole|exclusively|single|own|itself|themselves)\b|只有|唯一|仅`)
 	// sequence says what came before what.
 	sequence = lazy.MustCompile(`(?i)(?:\b|,)(?:first|last|latest|earlier|earliest|later|before|after(?:wards?)?|(?:and|,) then|until|still|already|no longer|(?:will|would|shall|about to|going to)(?: [a-z]+)?)\b|先|之前|之后|然后|随后|首先|此前|以前|仍|尚未|将[会要被再]`)
 	// ableTo says what somebody can do.
@@ -24,13 +23,9 @@ var (
 	// leavesIt are words by which a line leaves something open.
 	leavesIt = lazy.MustCompile(`(?i)\b(?:or|may|might|possibly|perhaps|probably|likely)\b`)
 	// notOf is a "not" with what it turns round.
-	notOf = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|without|[a-z]+n['’]t)(?: [\w.-]*\w){1,2}|\b(?:used up|exhausted|left)\b`)
-	// roles are all members of one.
-	roles = lazy.MustCompile(`(?i)\b(?:masters|workers|launchers|evaluators)\b`)
+	notOf = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|without|[a-z]+n['’]t)(?: [\w.-]*\w){1,2}|\b(?:used up|exhausted|left)\b|(?:不|没有|未)(?:要求|需要|必须)|无需|不必`)
 	// plainNot says that something is not so.
 	plainNot = lazy.MustCompile(`(?i)\b(?:not|no|never|cannot|n['’]t|none)\b|n['’]t\b|不|未|没有|无法`)
-	// stateOf is a state that something is said to be in.
-	stateOf = lazy.MustCompile(`(?i)\b(?:is|was|are|were|been|still|already|now) (?:still |already |now |up and )?(running|ready|pending|alive|up|scheduled|available|bound|mounted|complete|terminated|waiting)\b`)
 )
 
 // loosely says why a claim whose words all stand in its evidence may be false nevertheless; empty: it says them as its evidence does.
@@ -50,18 +45,6 @@ func (g *grounds) loosely(c *claim) Reason {
 	if m := ableTo.FindString(rest); m != "" && !negation.MatchString(c.body) && !strings.Contains(strings.ToLower(notDenied(c.texts)), strings.ToLower(m)) {
 		return Word
 	}
-	if g.ofRoot(c.cites) && saysWithout(c.body, g.Says) {
-		return Word // the rules say that they have not seen it
-	}
-	if m := roles.FindString(c.plain); m != "" && !strings.Contains(low, strings.ToLower(m)) {
-		return Word
-	}
-	has := stemsOf(c.texts)
-	for _, m := range stateOf.FindAllStringSubmatch(c.unquoted, -1) {
-		if !has.has(m[1]) {
-			return Word
-		}
-	}
 	texts := withoutSystemErrors(low)
 	if m := leavesIt.FindString(texts); m != "" && !containsToken(c.body, m) {
 		return Word // of two things, or of what may be, the line does not say which is so
@@ -75,21 +58,6 @@ func (g *grounds) loosely(c *claim) Reason {
 		return Apart
 	}
 	return ""
-}
-
-// unseen is what the rules say that a finding is without: an out-of-memory report.
-var unseen = lazy.MustCompile(`\bwithout an? ([a-z]+(?:-[a-z]+)+)`)
-
-// saysWithout says whether a claim has what a finding is without, in its words or by their first letters.
-func saysWithout(body, says string) bool {
-	return slices.ContainsFunc(unseen.FindAllStringSubmatch(says, -1), func(m []string) bool {
-		var first strings.Builder
-		for word := range strings.SplitSeq(m[1], "-") {
-			first.WriteByte(word[0])
-		}
-		low := strings.ToLower(strings.ReplaceAll(body, "-", " "))
-		return !negation.MatchString(body) && (strings.Contains(low, first.String()) || strings.Contains(low, strings.ReplaceAll(m[1], "-", " ")))
-	})
 }
 
 // endOfSentence ends a sentence of a line.

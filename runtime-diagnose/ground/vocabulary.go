@@ -228,11 +228,6 @@ func undoubled(w string) string {
 	return w
 }
 
-// known says whether evidence holds a word, or what it calls otherwise.
-func known(w, support string) bool {
-	return vocabulary(support)(w)
-}
-
 // counted says whether a claim counts as its evidence does: "3 of 16" stands there, and a claim of all
 // was told of all.
 func counted(plain, support string) bool {
@@ -287,11 +282,17 @@ func labels(text string) map[string][]string {
 		if m[2] < 0 {
 			n, word = m[6:8], m[8:10]
 		}
-		if label := strings.ToLower(text[from+word[0] : from+word[1]]); label == "exit" || !stops[label] && !plainWords[label] {
+		if label := strings.ToLower(text[from+word[0] : from+word[1]]); !midWord(text, from+word[0]) && !holding[label] { // the end of a word is the label of nothing
 			out[stem(label)] = append(out[stem(label)], text[from+n[0]:from+n[1]])
 		}
 		from += max(min(n[0], word[0]), 0) + 1
 	}
+}
+
+// midWord says whether a place in a text is within a word, and no word of a longer name begins there: data_time, maxSkew.
+func midWord(text string, at int) bool {
+	letter := func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+	return at > 0 && letter(text[at-1]) && !(text[at-1] >= 'a' && 'A' <= text[at] && text[at] <= 'Z')
 }
 
 // mislabelled says whether a claim gives to one thing the number of another: "the loss was 0.41", where the evidence
