@@ -129,6 +129,7 @@ var (
 // sameLayers says whether a part of a claim speaks of a node where a line does, and of what runs on one where it does: of what both call by its name
 // is told elsewhere.
 func (g *grounds) sameLayers(part, line string) bool {
+	line = g.withoutKinds(line) // on which node a member is tells nothing of the node
 	node, unit := nodeNoun.MatchString(line), unitNoun.MatchString(line)
 	if hanMemory.MatchString(part) && !graphics.MatchString(part) && graphics.MatchString(line) && !ofNodesMemory.MatchString(line) {
 		return false

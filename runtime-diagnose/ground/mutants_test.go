@@ -174,7 +174,7 @@ func mutate(s scenario, sentence string) (out []mutant) {
 var numberedThing = regexp.MustCompile(`(?i)(ranks?|shards?|workers?|index|indices|stages?|layers?|GPUs?|devices?|索引|分片|编号|副本|秩|进程)[ #]?(\d+)\b`)
 
 // mutantsShown is how many of the mutants below are shown as what the evidence says: of words that the rules know as no contraries.
-const mutantsShown = 8
+const mutantsShown = 7
 
 // A sentence that is shown as what the evidence says is not shown any more when it was made false: those that people wrote, and one in four of those that are made
 // of the lines themselves; all of these in the held part. The held part is judged where SIGNALBOX_HELD is set, in numbers alone.

@@ -11,17 +11,21 @@ func TestWhatIsSaidOfAnOwner(t *testing.T) {
 	module.Items[0].Source.Container = "pytorch"
 	rule := gang("run-1 (node n1): a policy ended the job", "1/t#1", "", "1/t#1 exit code 1 matches FailJob (index 1)")
 	pool := gang("run-1 (node n1): the GPU driver had no memory left", "1/t#7", "", "1/t#5 eval_pool got: step=1 0:00:02", "1/t#7 Error: Out of memory. Requested 1070; Free 1010")
+	exit := gang("run-0 (node n0): ended with an unusual code (exit code 7)", "0/t/exit", "", "0/t#3 run 4711 leaves", "0/t/exit container t ended: exit code 7")
 	resumed := gang("run-1 (node n1): the loss is not finite", "1/t#2", "", "1/t#1 resumed at step 4000, not at step 5000", "1/t#2 loss nan")
 	for want, sentences := range map[outcome]map[string]Shown{
 		published: {
-			"run-1 ran out of GPU memory [pod/run-1/t#1].":        gpu,
-			"The container ran out of memory [pod/run-1/t/exit].": limit,
-			"No module named 'apex' [pod/run-1/t#1].":             module,
-			"run-1 resumed at step 4000 [pod/run-1/t#1].":         resumed,
+			"run-1 ran out of GPU memory [pod/run-1/t#1].":             gpu,
+			"The container ran out of memory [pod/run-1/t/exit].":      limit,
+			"No module named 'apex' [pod/run-1/t#1].":                  module,
+			"The container ended with exit code 7 [pod/run-0/t/exit].": exit,
+			"容器以退出码 7 结束 [pod/run-0/t/exit]。":                          exit,
+			"run-1 resumed at step 4000 [pod/run-1/t#1].":              resumed,
 		},
 		apart: {
 			"No module named 'torch' [pod/run-1/t#1].":                                             module,
 			"The node ran out of memory [pod/run-1/t#1].":                                          gpu,
+			"The node ended with exit code 7 [pod/run-0/t/exit].":                                  exit,
 			"The container ran out of memory [pod/run-1/t#1] [pod/run-1/t/exit].":                  gpu,
 			"CUDA ran out of memory [pod/run-1/t/exit].":                                           limit,
 			"The machine ran out of memory [pod/run-1/t/exit].":                                    limit,
