@@ -128,7 +128,11 @@ func (r *logReader) complaint() *evidence.Observation {
 // ledTo says that a log of several processes has the worst line, then the launcher's word that one of them ended, and below it that
 // another one lost a peer: that is what came of it.
 func (r *logReader) ledTo(s *evidence.Observation) bool {
-	return r.worst.open && s.Signature.Role == signature.Cascade && s.Item.Source.Line > r.worst.last && r.confirmed(r.worst.last, s.Item.Source.Line) != nil
+	if !r.worst.open || s.Signature.Role != signature.Cascade || s.Item.Source.Line <= r.worst.last {
+		return false
+	}
+	of := r.confirmed(r.worst.last, s.Item.Source.Line)
+	return of != nil && of.Facts["type"] == "" // what hands an exception on tells of no end
 }
 
 // lastResort records the worst line if nothing else in the log can be a cause, and guesses what the end of the log is about
