@@ -1,6 +1,7 @@
 package logscan
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -160,22 +161,14 @@ func (r *logReader) lineBelow(d reduce.Digest, at int) below {
 // framedUntil is the rule that closes the frame of which a line is the first; 0: it is in none. What stands in a frame is one
 // statement, as mpirun's (https://github.com/open-mpi/ompi/blob/v4.1.x/opal/util/show_help.c), and none of its lines goes on below it.
 func framedUntil(lines []reduce.Kept, line int) int {
-	above := slices.IndexFunc(lines, func(l reduce.Kept) bool { return l.Number == line-1 && isRule(l.Text) })
+	above := slices.IndexFunc(lines, func(l reduce.Kept) bool { return l.Number == line-1 && ruled(l.Text) })
 	if above < 0 {
 		return 0
 	}
-	if closed := slices.IndexFunc(lines[above+1:], func(l reduce.Kept) bool { return isRule(l.Text) }); closed >= 0 {
+	if closed := slices.IndexFunc(lines[above+1:], func(l reduce.Kept) bool { return ruled(l.Text) }); closed >= 0 {
 		return lines[above+1+closed].Number
 	}
 	return 0
-}
-
-// shortestRule is how many dashes a rule is long at least.
-const shortestRule = 16
-
-func isRule(text string) bool {
-	text = strings.TrimSpace(text)
-	return len(text) >= shortestRule && strings.Trim(text, "-") == ""
 }
 
 // goesOnBelow says that below a complaint, to the end of the log, nothing else complains, and the program informs of its
@@ -211,4 +204,15 @@ func (r *logReader) goesOnBelow(s *evidence.Observation, d reduce.Digest) bool {
 		}
 	}
 	return (begun || lines >= linesGoneOn) && !d.InTraceback && next == line+1
+}
+
+// handled says that an exception stands in a record of a logger, and was not printed from the module's frame on.
+func (r *logReader) handled(i int) bool {
+	return r.sightings[i].Raised && !r.said[i].top && r.said[i].logged != ""
+}
+
+// finiteBelow says that the last step stands below a line, and has a loss that is a number.
+func (r *logReader) finiteBelow(line int) bool {
+	step := r.series.Last
+	return step.Line > line && !step.NaN && !math.IsNaN(step.Loss)
 }

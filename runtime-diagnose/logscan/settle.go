@@ -142,17 +142,6 @@ func (r *logReader) survived(i int, again map[*signature.Signature]bool, last in
 	return steps >= StepsSurvivedMild && (s.Mild || !r.failed && (again[s.Signature] || strings.HasSuffix(s.Line, ofItsWorker) || !s.Raised && recovery.OfRuntime(written(s))))
 }
 
-// handled says that an exception stands in a record of a logger, and was not printed from the module's frame on.
-func (r *logReader) handled(i int) bool {
-	return r.sightings[i].Raised && !r.said[i].top && r.said[i].logged != ""
-}
-
-// finiteBelow says that the last step stands below a line, and has a loss that is a number.
-func (r *logReader) finiteBelow(line int) bool {
-	step := r.series.Last
-	return step.Line > line && !step.NaN && !math.IsNaN(step.Loss)
-}
-
 // hadGradient says that one of the steps gives a gradient that is a number: where none does, no step was ever taken.
 func (r *logReader) hadGradient() bool {
 	return slices.ContainsFunc(r.series.Recent, func(s progress.Step) bool { return progress.HasGradient(s.Text) })

@@ -69,14 +69,12 @@ func (r *round[T]) drop(namespace string, item T) {
 func (q *Queue[T]) Touch(item T) {
 	if q.waiting[item] == &q.rounds[1] && !q.low(item) {
 		q.rounds[1].drop(q.namespace(item), item)
-		q.put(item)
+		q.Push(item)
 	}
 }
 
 // Push adds what does not wait.
-func (q *Queue[T]) Push(item T) { q.put(item) }
-
-func (q *Queue[T]) put(item T) {
+func (q *Queue[T]) Push(item T) {
 	in := &q.rounds[0]
 	if q.low(item) {
 		in = &q.rounds[1]
